@@ -1,0 +1,32 @@
+//! Memory to send from and to read into: page-aligned, and random where a link might compress.
+
+use std::io;
+
+use memmap2::MmapMut;
+
+/// A page-aligned buffer of `bytes` filled with random, hence incompressible, content.
+pub fn incompressible(bytes: usize) -> io::Result<MmapMut> {
+    let mut buffer = MmapMut::map_anon(bytes)?;
+    rand::fill(&mut buffer[..]);
+    Ok(buffer)
+}
+
+/// A page-aligned buffer of `bytes` to read into. Pages that nobody touches cost no memory.
+pub fn blank(bytes: usize) -> io::Result<MmapMut> {
+    MmapMut::map_anon(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn incompressible_bytes_are_spread_evenly() {
+        let buffer = incompressible(1 << 16).unwrap();
+        let mut seen = [0_u32; 256];
+        buffer.iter().for_each(|byte| seen[usize::from(*byte)] += 1);
+        // 256 expected of each; six standard deviations either way.
+        assert!(seen.iter().all(|count| (160..352).contains(count)), "{seen:?}");
+        assert_eq!(buffer.as_ptr() as usize % 4096, 0);
+    }
+}

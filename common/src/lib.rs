@@ -1,0 +1,21 @@
+//! What every linebench tool shares, so that who knows one tool knows all.
+//!
+//! A tool goes the same way each time: arguments as typed ([`cli`], [`units`]) become a plan; [`workers`] run the
+//! hot loops and only add to their [`counters`]; the [`sampler`] wakes on absolute deadlines and subtracts snapshots;
+//! a span becomes one line of the columns in [`schema`], which [`output`] writes in one flushed write. [`stop`] is how
+//! all of it ends, [`console`] is what people see meanwhile. Nothing here knows what a tool measures.
+
+pub mod buffer;
+pub mod cli;
+pub mod console;
+pub mod counters;
+pub mod cpu;
+pub mod output;
+pub mod repeat;
+pub mod sampler;
+pub mod schema;
+pub mod socket;
+pub mod stop;
+pub mod sys;
+pub mod units;
+pub mod workers;

@@ -1,0 +1,106 @@
+//! The columns of every tool, defined once: writers take their structs from here, readers and `--columns` the tables.
+
+mod cell;
+pub mod line;
+pub mod tcpsink;
+
+pub use cell::{Cell, Fixed};
+
+/// One column as `--columns` prints it.
+#[derive(Debug, Clone, Copy, serde::Serialize)]
+pub struct Column {
+    /// The name in the header.
+    pub name: &'static str,
+    /// `integer`, `decimal`, `text` or `time`.
+    pub kind: &'static str,
+    /// Base unit; empty for text and plain counts.
+    pub unit: &'static str,
+    /// What the column says, and where it comes from.
+    pub meaning: &'static str,
+}
+
+/// A tool's set of columns: the shared ones, then its own.
+#[derive(Debug)]
+pub struct Schema {
+    /// Tool and number of the set, as in the first column: `tcpsink/1`.
+    pub tag: &'static str,
+    /// The columns after the shared ones.
+    pub own: &'static [Column],
+}
+
+/// The schemas of all tools, for readers.
+pub const ALL: &[&Schema] = &[&tcpsink::SCHEMA];
+
+impl Schema {
+    /// All columns in their order in a line.
+    pub fn columns(&self) -> impl Iterator<Item = &'static Column> {
+        line::Line::COLUMNS.iter().chain(self.own)
+    }
+
+    /// The header line, ending in LF.
+    pub fn header(&self) -> String {
+        let names: Vec<_> = self.columns().map(|column| column.name).collect();
+        names.join(",") + "\n"
+    }
+}
+
+/// Defines a struct of cells and the table of its columns in one place, so that they cannot drift apart.
+/// (A function cannot add fields to a struct.)
+macro_rules! columns {
+    ($(#[$doc:meta])* pub struct $name:ident { $($field:ident: $type:ty, $unit:literal, $meaning:literal;)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Default, serde::Serialize)]
+        #[allow(clippy::doc_markdown, reason = "the text is a table's cell first")]
+        pub struct $name { $(#[doc = $meaning] pub $field: $type,)* }
+
+        impl $name {
+            /// The columns of this struct, in order.
+            pub const COLUMNS: &'static [crate::schema::Column] = &[$(crate::schema::Column {
+                name: stringify!($field),
+                kind: <$type as crate::schema::Cell>::KIND,
+                unit: $unit,
+                meaning: $meaning,
+            },)*];
+        }
+    };
+}
+use columns;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_schema_has_distinct_columns_and_a_numbered_tag() {
+        for schema in ALL {
+            let (tool, number) = schema.tag.split_once('/').unwrap();
+            assert!(!tool.is_empty() && number.parse::<u32>().unwrap() > 0);
+            let names: Vec<_> = schema.columns().map(|column| column.name).collect();
+            let mut distinct = names.clone();
+            distinct.sort_unstable();
+            distinct.dedup();
+            assert_eq!(names.len(), distinct.len(), "{names:?}");
+            assert_eq!(names[..17], SHARED, "the contract's first 17 columns");
+        }
+    }
+
+    const SHARED: [&str; 17] = [
+        "schema",
+        "time",
+        "host",
+        "label",
+        "test",
+        "target",
+        "run",
+        "span",
+        "seconds",
+        "bytes",
+        "ops",
+        "errors",
+        "bytes_per_s",
+        "ops_per_s",
+        "cpu_pct",
+        "host_cpu_pct",
+        "flags",
+    ];
+}

@@ -1,0 +1,317 @@
+//! `tcpsink listen`: accepts, and keeps a connection waiting here until its first bytes say what it is.
+//!
+//! One thread serves all who have said nothing yet: a silent connection costs a descriptor, no thread, and no place
+//! among `--max-clients`. When there are too many of them, the one that has been silent longest has to go.
+
+use std::collections::HashMap;
+use std::io::{self, Read};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::fd::AsFd;
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, Weak};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use common::cli::Ending;
+use common::schema::tcpsink::SCHEMA;
+use common::{socket, units};
+use nix::sys::eventfd::{EfdFlags, EventFd};
+
+use crate::args::ListenArgs;
+use crate::protocol::{self, FromClient, FromSink, Opening, Request};
+use crate::serve::{self, Sink};
+use crate::worker::Stream;
+
+/// Connections that may wait at once.
+const SEATS: usize = 512;
+
+/// How long a refused client has to read why.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// Pause after `accept(2)` found no descriptor or memory, so that it is not asked in a busy loop.
+const BREATH: Duration = Duration::from_millis(100);
+
+/// Runs the verb until a signal, or with `--once` until one client has been served.
+pub fn listen(args: &ListenArgs) -> anyhow::Result<Ending> {
+    let session = args.output.open("tcpsink", &SCHEMA)?;
+    let listener = socket::listen(args.bind, args.port)?;
+    listener.set_nonblocking(true)?;
+    session.console.notice(&format!("listening on {}", listener.local_addr()?));
+    let sink = Arc::new(Sink::new(args.clone(), session));
+    let mut lobby = Lobby {
+        args,
+        sink: Arc::clone(&sink),
+        listener,
+        waiting: Vec::new(),
+        tests: HashMap::new(),
+        served: Served::new()?,
+        pause: None,
+    };
+    let outcome = lobby.serve();
+    if outcome.is_err() {
+        sink.session.stop.set();
+    }
+    lobby.served.join_all();
+    outcome?;
+    match sink.take_failure() {
+        Some(error) => Err(error),
+        None if args.once && sink.was_partial() => Ok(Ending::Failed),
+        None => Ok(Ending::Measured),
+    }
+}
+
+struct Lobby<'a> {
+    args: &'a ListenArgs,
+    sink: Arc<Sink>,
+    listener: TcpListener,
+    waiting: Vec<Guest>,
+    /// Tests that are being served, by token.
+    tests: HashMap<String, Test>,
+    served: Served,
+    /// Do not accept before that.
+    pause: Option<Instant>,
+}
+
+/// Where a test takes its streams; it is over when nobody holds it any more.
+struct Test {
+    streams: Sender<Stream>,
+    held: Weak<()>,
+}
+
+/// A connection that is not being served.
+struct Guest {
+    socket: TcpStream,
+    bytes: Vec<u8>,
+    /// When the first of them came.
+    since: Option<Instant>,
+    until: Instant,
+    /// It has been told to go, and has a moment to read it.
+    is_refused: bool,
+}
+
+/// What becomes of a guest that is ready.
+enum Verdict {
+    Stay(Guest),
+    Leave,
+    Plain(Stream),
+    Line(FromClient, Guest, usize),
+    Refuse(TcpStream, String),
+}
+
+impl Lobby<'_> {
+    fn serve(&mut self) -> anyhow::Result<()> {
+        loop {
+            let stop = &self.sink.session.stop;
+            if stop.is_set() || (self.args.once && self.served.is_over()) {
+                return Ok(());
+            }
+            let mut fds = vec![self.served.news.as_fd()];
+            fds.extend(self.waiting.iter().map(|guest| guest.socket.as_fd()));
+            let accepts = self.pause.is_none_or(|until| Instant::now() >= until);
+            if accepts {
+                fds.push(self.listener.as_fd());
+            }
+            let wake = self.waiting.iter().map(|guest| guest.until).chain(self.pause.filter(|_| !accepts)).min();
+            let ready = stop.wait(&fds, wake)?;
+            self.served.sweep();
+            self.tests.retain(|_, test| test.held.strong_count() > 0);
+            let now = Instant::now();
+            let waiting = std::mem::take(&mut self.waiting);
+            for (guest, is_ready) in waiting.into_iter().zip(&ready[1..]) {
+                let verdict = match (is_ready, now >= guest.until) {
+                    (true, _) => guest.hear(now),
+                    (false, true) => guest.time_out(self.args.idle_timeout),
+                    (false, false) => Verdict::Stay(guest),
+                };
+                self.carry_out(verdict)?;
+            }
+            if accepts && ready.last() == Some(&true) {
+                self.accept()?;
+            }
+        }
+    }
+
+    fn accept(&mut self) -> anyhow::Result<()> {
+        loop {
+            match self.listener.accept() {
+                Ok((socket, _)) => {
+                    socket.set_nonblocking(true)?;
+                    let until = Instant::now() + self.args.idle_timeout;
+                    self.waiting.push(Guest { socket, bytes: Vec::new(), since: None, until, is_refused: false });
+                    if self.waiting.len() > SEATS {
+                        self.waiting.remove(0);
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                // A client that gave up while it waited in the kernel (accept(2)).
+                Err(error) if matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted) => {
+                }
+                Err(error) => {
+                    self.sink.session.console.notice(&format!("cannot accept a client: {error}"));
+                    self.pause = Some(Instant::now() + BREATH);
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    fn carry_out(&mut self, verdict: Verdict) -> anyhow::Result<()> {
+        match verdict {
+            Verdict::Leave => {}
+            Verdict::Stay(guest) => self.waiting.push(guest),
+            Verdict::Refuse(socket, why) => self.refuse(socket, &why),
+            Verdict::Plain(Stream { socket, early }) => {
+                let sink = Arc::clone(&self.sink);
+                self.start(socket, move |socket| serve::plain(&sink, Stream { socket, early }))?;
+            }
+            Verdict::Line(FromClient::Data { token }, guest, length) => match self.tests.get(&token) {
+                Some(test) => {
+                    guest.socket.set_nonblocking(false)?;
+                    // A test that is over needs no stream.
+                    let _ = test.streams.send(guest.into_stream(length));
+                }
+                None => self.refuse(guest.socket, "no test is waiting for this stream"),
+            },
+            Verdict::Line(FromClient::Send(request), guest, length) => self.start_test(request, guest, length)?,
+            Verdict::Line(FromClient::Done { .. }, guest, _) => self.refuse(guest.socket, "nothing has begun"),
+        }
+        Ok(())
+    }
+
+    fn start_test(&mut self, request: Request, guest: Guest, length: usize) -> anyhow::Result<()> {
+        let token = format!("{:032x}", rand::random::<u128>());
+        let (streams, joined) = mpsc::channel();
+        let hold = Arc::new(());
+        self.tests.insert(token.clone(), Test { streams, held: Arc::downgrade(&hold) });
+        let unread = guest.bytes[length..].to_vec();
+        let sink = Arc::clone(&self.sink);
+        self.start(guest.socket, move |socket| {
+            let _hold = hold;
+            serve::test(&sink, &request, socket, unread, token, &joined);
+        })
+    }
+
+    /// Serves a client in a thread of its own, if there is room.
+    fn start(&mut self, socket: TcpStream, serve: impl FnOnce(TcpStream) + Send + 'static) -> anyhow::Result<()> {
+        let most = self.args.max_clients as usize;
+        if self.args.once && self.served.has_begun {
+            self.refuse(socket, "this sink serves one client only (--once)");
+        } else if self.served.running() >= most {
+            self.refuse(socket, &format!("{most} clients are being served already (--max-clients)"));
+        } else {
+            socket.set_nonblocking(false)?;
+            self.served.spawn(move || serve(socket))?;
+        }
+        Ok(())
+    }
+
+    /// Says why, and lets the client read it: closing on unread bytes at once would reset the connection.
+    fn refuse(&mut self, socket: TcpStream, why: &str) {
+        self.sink.session.console.notice(&format!("refused {}: {why}", socket::peer_address(&socket)));
+        let told = protocol::write_line(&socket, &FromSink::Refused { why: why.to_owned() }.text());
+        if told.and_then(|()| socket.shutdown(Shutdown::Write)).is_ok() {
+            let until = Instant::now() + FAREWELL;
+            self.waiting.push(Guest { socket, bytes: Vec::new(), since: None, until, is_refused: true });
+        }
+    }
+}
+
+impl Guest {
+    /// Takes what has arrived, and judges it.
+    fn hear(mut self, now: Instant) -> Verdict {
+        let mut chunk = [0; 4096];
+        match self.socket.read(&mut chunk) {
+            Ok(0) if self.is_refused => Verdict::Leave,
+            Ok(0) => Verdict::Plain(self.into_stream(0)),
+            Ok(_) if self.is_refused => Verdict::Stay(self),
+            Ok(length) => {
+                self.since.get_or_insert(now);
+                self.bytes.extend_from_slice(&chunk[..length]);
+                match Opening::of(&self.bytes) {
+                    Opening::Incomplete => Verdict::Stay(self),
+                    Opening::Plain => Verdict::Plain(self.into_stream(0)),
+                    Opening::Line(length) => match FromClient::parse(&self.bytes[..length - 1]) {
+                        Ok(word) => Verdict::Line(word, self, length),
+                        Err(error) => Verdict::Refuse(self.socket, error.to_string()),
+                    },
+                }
+            }
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
+                Verdict::Stay(self)
+            }
+            Err(_) => Verdict::Leave,
+        }
+    }
+
+    fn time_out(self, limit: Duration) -> Verdict {
+        if self.is_refused {
+            Verdict::Leave
+        } else if self.bytes.is_empty() {
+            Verdict::Refuse(self.socket, format!("no byte in {} (--idle-timeout)", units::duration_text(limit)))
+        } else {
+            Verdict::Plain(self.into_stream(0))
+        }
+    }
+
+    /// What follows the first `length` bytes is payload.
+    fn into_stream(self, length: usize) -> Stream {
+        let early = (self.bytes.len() - length) as u64;
+        Stream { socket: self.socket, early: self.since.filter(|_| early > 0).map(|at| (early, at)) }
+    }
+}
+
+/// The threads that serve clients.
+struct Served {
+    threads: Vec<JoinHandle<()>>,
+    news: Arc<EventFd>,
+    has_begun: bool,
+}
+
+/// Rings when a thread ends, also by panic.
+struct Ring(Arc<EventFd>);
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        // It can fail only when the lobby has been rung awake already.
+        let _ = self.0.write(1);
+    }
+}
+
+impl Served {
+    fn new() -> io::Result<Self> {
+        let news = EventFd::from_flags(EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC)?;
+        Ok(Self { threads: Vec::new(), news: Arc::new(news), has_begun: false })
+    }
+
+    fn spawn(&mut self, serve: impl FnOnce() + Send + 'static) -> io::Result<()> {
+        let ring = Ring(Arc::clone(&self.news));
+        let thread = std::thread::Builder::new().name("client".into()).spawn(move || {
+            let _ring = ring;
+            serve();
+        })?;
+        self.threads.push(thread);
+        self.has_begun = true;
+        Ok(())
+    }
+
+    fn running(&self) -> usize {
+        self.threads.iter().filter(|thread| !thread.is_finished()).count()
+    }
+
+    fn is_over(&self) -> bool {
+        self.has_begun && self.running() == 0
+    }
+
+    fn sweep(&mut self) {
+        // Nothing to read is no news.
+        let _ = self.news.read();
+        self.threads.retain(|thread| !thread.is_finished());
+    }
+
+    fn join_all(&mut self) {
+        for thread in self.threads.drain(..) {
+            // Its panic has been printed; the others' lines still count.
+            let _ = thread.join();
+        }
+    }
+}
