@@ -203,14 +203,7 @@ mod tests {
         let mut to = Snapshot::take(start + 2 * SECOND, Counts { bytes: 5_000, ops: 3 }, 2 * SECOND);
         (from.cpu_at, to.cpu_at) = (start, start + 4 * SECOND);
         let sample = Sample::between(&from, &to);
-        let of = Identity {
-            schema: "x/1",
-            host: "h".into(),
-            label: "l".into(),
-            test: "t".into(),
-            target: "p".into(),
-            run: 1,
-        };
+        let of = Identity { schema: "x/1", host: "h".into(), label: "l".into(), test: "t", target: "p".into(), run: 1 };
         let line = sample.line(&of, &Epoch::now(), Span::Total, Some(0), Flags::default());
         assert_eq!((line.bytes, line.ops), (4_000, 2));
         assert_eq!(line.bytes_per_s, Fixed::new(2_000.0));

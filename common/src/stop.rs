@@ -164,7 +164,7 @@ mod tests {
         let parent = Stop::build(None, None).unwrap();
         let child = parent.child().unwrap();
         parent.set();
-        let far = Instant::now() + Duration::from_secs(60);
+        let far = Instant::now() + Duration::from_mins(1);
         for _ in 0..2 {
             child.wait(&[], Some(far)).unwrap();
         }
@@ -178,7 +178,7 @@ mod tests {
         stop.wait(&[], Some(Instant::now() + Duration::from_millis(1))).unwrap();
         assert_eq!(stop.reason(), None);
         drop(read_end);
-        stop.child().unwrap().wait(&[], Some(Instant::now() + Duration::from_secs(60))).unwrap();
+        stop.child().unwrap().wait(&[], Some(Instant::now() + Duration::from_mins(1))).unwrap();
         assert_eq!(stop.reason(), Some(Reason::ReaderGone));
     }
 }

@@ -1,5 +1,6 @@
 //! `tcpsink send`: asks a sink, sends, waits for the receiver's word, and prints both ends' lines.
 
+use std::fmt::Write;
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -136,20 +137,22 @@ impl Client<'_> {
         // If the sink is gone, its silence says so.
         let _ = protocol::write_line(control, &done.text());
         let mut outcome = Outcome { sent, report: None, failure: None };
-        let silence = match self.last_word(streams, heard) {
+        let own_failure = outcome.sent.failure.take();
+        outcome.failure = match self.last_word(streams, heard) {
+            // The sink's reason first: it knows why it hung up, this end only that.
             Ok(Word::Total(report, why)) => {
-                outcome.failure = match why {
-                    Some(why) => Some(anyhow!("the sink gave up: {why}")),
-                    None => report.is_partial().then(|| anyhow!("the sink did not get all of it")),
-                };
+                let partial = report.is_partial() && !self.session.stop.is_set();
                 outcome.report = Some(report);
-                None
+                why.map(|why| anyhow!("the sink gave up: {why}"))
+                    .or(own_failure)
+                    .or_else(|| partial.then(|| anyhow!("the sink did not get all of it")))
             }
-            Ok(Word::Gone(error)) | Err(error) => Some(error),
+            Ok(Word::Gone(error)) | Err(error) => {
+                outcome.sent.is_cut = true;
+                own_failure.or(Some(error))
+            }
         };
-        let failure = outcome.sent.failure.take();
-        outcome.sent.total.raise_if(outcome.sent.is_cut || silence.is_some(), Flag::Partial);
-        outcome.failure = failure.or(silence).or(outcome.failure);
+        outcome.sent.total.raise_if(outcome.sent.is_cut, Flag::Partial);
         Ok(outcome)
     }
 
@@ -179,17 +182,16 @@ impl Client<'_> {
         let mut pulse = Pulse::start_draining();
         let start = Instant::now();
         loop {
-            let limit = match self.session.stop.is_set() {
-                true => LAST_WORD.min(self.args.idle_timeout),
-                false => self.args.idle_timeout,
-            };
+            let is_interrupted = self.session.stop.is_set();
+            let most = if is_interrupted { LAST_WORD } else { Duration::MAX };
+            let limit = self.args.idle_timeout.min(most);
             match heard.recv_timeout(pulse.next.saturating_duration_since(Instant::now())) {
                 Ok(word) => return Ok(word),
                 Err(RecvTimeoutError::Disconnected) => bail!("the sink went away"),
                 Err(RecvTimeoutError::Timeout) => {
                     let now = Instant::now();
-                    let interrupted = self.session.stop.is_set() && now.duration_since(start) >= limit;
-                    let tcp = || TcpState::read(streams.iter().map(|stream| &stream.socket), true);
+                    let interrupted = is_interrupted && now.duration_since(start) >= limit;
+                    let tcp = || TcpState::read(streams, true);
                     if interrupted || pulse.is_over(now, limit, tcp) {
                         let limit = units::duration_text(limit);
                         bail!("no byte got through and no word came from the sink for {limit} (--idle-timeout)");
@@ -211,7 +213,8 @@ impl Client<'_> {
             sent.errors.map_or_else(|| "unknown".into(), |errors| errors.to_string()),
         );
         if let Some((mean, half_width)) = repeat.confidence() {
-            text += &format!(
+            let _ = write!(
+                text,
                 "; mean of {} runs {} ± {:.1} %",
                 self.run,
                 units::rate_text(mean),

@@ -115,6 +115,7 @@ fn work<'a>(
         Direction::Send(bytes) => {
             let quota = bytes.map(|bytes| bytes / of + u64::from(index < bytes % of));
             let payload = buffer::incompressible(MESSAGE)?;
+            stream.socket.set_nonblocking(true)?;
             Ok(Box::new(move |bell| worker::send(&stream.socket, &payload, quota, shared, lane, bell)))
         }
         Direction::Receive(intake) => {
@@ -125,7 +126,7 @@ fn work<'a>(
 }
 
 fn tcp_state(plan: &Plan, streams: &[Stream]) -> TcpState {
-    TcpState::read(streams.iter().map(|stream| &stream.socket), matches!(plan.direction, Direction::Send(_)))
+    TcpState::read(streams, matches!(plan.direction, Direction::Send(_)))
 }
 
 /// The state before the workers start.
@@ -203,9 +204,11 @@ impl Flow<'_> {
             }
             if self.halted {
                 continue;
-            } else if stop.is_set() || crew.has_failed() {
+            }
+            if stop.is_set() || crew.has_failed() {
                 self.cut = Some(Cut::Told);
-                self.halt(if self.sends() { Shutdown::Write } else { Shutdown::Both });
+                // A receiver still has its line to send back.
+                self.halt(if self.sends() { Shutdown::Write } else { Shutdown::Read });
             } else if end.is_some_and(|end| now >= end) {
                 self.halt(Shutdown::Write);
             } else if self.sends() && pulse.is_over(now, self.plan.idle_timeout, || self.tcp()) {

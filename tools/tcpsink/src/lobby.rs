@@ -186,8 +186,8 @@ impl Lobby<'_> {
         let unread = guest.bytes[length..].to_vec();
         let sink = Arc::clone(&self.sink);
         self.start(guest.socket, move |socket| {
-            let _hold = hold;
             serve::test(&sink, &request, socket, unread, token, &joined);
+            drop(hold);
         })
     }
 

@@ -31,7 +31,9 @@ const MARK: &str = "tcpsink/";
 /// No line of ours is longer: labels have at most [`MAX_LABEL`] bytes, thrice that when escaped.
 pub const MAX_LINE: usize = 16 * 1024;
 
-const ESCAPED: &AsciiSet = &CONTROLS.add(b' ').add(b'%').add(b'=');
+const PROSE: &AsciiSet = &CONTROLS.add(b'%');
+
+const ESCAPED: &AsciiSet = &PROSE.add(b' ').add(b'=');
 
 /// What a client asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -162,8 +164,9 @@ impl FromSink {
     pub fn text(&self) -> String {
         match self {
             Self::Accepted { token } => format!("{TAG} ok token={token}\n"),
-            Self::Refused { why } => format!("{TAG} refused why={}\n", escape(why)),
-            Self::Failed { why } => format!("{TAG} failed why={}\n", escape(why)),
+            // A plain client's user may read these.
+            Self::Refused { why } => format!("{TAG} refused {}\n", utf8_percent_encode(why, PROSE)),
+            Self::Failed { why } => format!("{TAG} failed {}\n", utf8_percent_encode(why, PROSE)),
             Self::Line { span, text } => {
                 let span = if *span == Span::Total { "total" } else { "interval" };
                 format!("{TAG} line span={span} text={}\n", escape(text))
@@ -176,8 +179,8 @@ impl FromSink {
         let (word, values) = split(line)?;
         match word.as_str() {
             "ok" => Ok(Self::Accepted { token: values.text("token")? }),
-            "refused" => Ok(Self::Refused { why: values.text("why")? }),
-            "failed" => Ok(Self::Failed { why: values.text("why")? }),
+            "refused" => Ok(Self::Refused { why: values.prose }),
+            "failed" => Ok(Self::Failed { why: values.prose }),
             "line" => {
                 let span = match values.text("span")?.as_str() {
                     "total" => Span::Total,
@@ -203,19 +206,27 @@ fn split(line: &[u8]) -> Result<(String, Values), ProtocolError> {
         Some(tag) if tag.starts_with(MARK) => return Err(ProtocolError::OtherVersion(tag.to_owned())),
         _ => return Err(ProtocolError::Foreign),
     }
-    let word = parts.next().unwrap_or_default().to_owned();
+    let word = parts.next().unwrap_or_default();
+    let prose = text.get(TAG.len() + word.len() + 2..).unwrap_or_default();
+    let prose = percent_decode_str(prose).decode_utf8_lossy().into_owned();
     let pairs = parts.filter_map(|part| part.split_once('='));
-    Ok((word, Values(pairs.map(|(key, value)| (key.to_owned(), value.to_owned())).collect())))
+    let pairs = pairs.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
+    Ok((word.to_owned(), Values { pairs, prose }))
 }
 
-struct Values(HashMap<String, String>);
+/// What follows the word.
+struct Values {
+    pairs: HashMap<String, String>,
+    /// All of it, for words that say something to people.
+    prose: String,
+}
 
 /// Longest time that may cross the wire; what the command line takes at most.
 const MAX_TIME: Duration = Duration::from_hours(100 * 365 * 24);
 
 impl Values {
     fn optional(&self, key: &str) -> Option<String> {
-        Some(percent_decode_str(self.0.get(key)?).decode_utf8().ok()?.into_owned())
+        Some(percent_decode_str(self.pairs.get(key)?).decode_utf8().ok()?.into_owned())
     }
 
     fn text(&self, key: &'static str) -> Result<String, ProtocolError> {

@@ -1,13 +1,13 @@
 //! From two readings of the sockets and a sample to one line: pure arithmetic.
 
-use std::net::TcpStream;
-
 use common::output;
 use common::sampler::{Epoch, Identity, Sample};
 use common::schema::Fixed;
 use common::schema::line::{Flag, Flags, Line, Span};
 use common::schema::tcpsink::Tcp;
 use common::socket::{self, TcpInfo};
+
+use crate::worker::Stream;
 
 /// What the kernel says of all streams of one direction at one moment.
 #[derive(Debug, Clone, Default)]
@@ -30,14 +30,14 @@ pub struct TcpState {
 
 impl TcpState {
     /// Asks the kernel. Counts and windows are summed over streams, round-trip times averaged, buffers taken from the first.
-    pub fn read<'a>(streams: impl Iterator<Item = &'a TcpStream> + Clone, sends: bool) -> Self {
-        let infos: Vec<_> = streams.clone().filter_map(|stream| TcpInfo::of(stream).ok()).collect();
+    pub fn read(streams: &[Stream], sends: bool) -> Self {
+        let infos: Vec<_> = streams.iter().filter_map(|stream| TcpInfo::of(&stream.socket).ok()).collect();
         let sum = |field: fn(&TcpInfo) -> Option<u64>| infos.iter().map(field).sum::<Option<u64>>();
         let mean = |field: fn(&TcpInfo) -> Option<u64>| sum(field).map(|total| total as f64 / infos.len() as f64);
         let mut state = Self::default();
-        let Some(first) = streams.clone().next() else { return state };
-        (state.send_buffer, state.recv_buffer) = socket::granted_buffers(first);
-        state.congestion = socket::congestion_control(first);
+        let Some(first) = streams.first() else { return state };
+        (state.send_buffer, state.recv_buffer) = socket::granted_buffers(&first.socket);
+        state.congestion = socket::congestion_control(&first.socket);
         if !infos.is_empty() {
             state.retransmits = sum(TcpInfo::total_retransmits);
             state.acked = sum(TcpInfo::bytes_acked);

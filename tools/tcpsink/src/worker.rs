@@ -3,6 +3,7 @@
 
 use std::io::{self, Write};
 use std::net::TcpStream;
+use std::os::fd::AsFd;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -10,6 +11,8 @@ use std::time::Instant;
 use anyhow::Context;
 use common::counters::Counters;
 use common::workers::Bell;
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout};
 use socket2::SockRef;
 
 /// What the workers of one flow share with its sampler.
@@ -27,8 +30,12 @@ impl Shared {
     }
 }
 
-/// Bytes per send call. Large enough that calls cost nothing, small enough to stay in a core's own cache.
-pub const MESSAGE: usize = 128 * 1024;
+/// Bytes offered per send call. On loopback, calls of 1 MiB moved 1.3 times as much as calls of 128 KiB: each call ends
+/// in a short segment of its own. A slow path takes less per call, see [`push`].
+pub const MESSAGE: usize = 1024 * 1024;
+
+/// Bytes per receive call into memory: what applications use, and what stays in a core's own cache.
+const COPY: usize = 128 * 1024;
 
 /// How a receiver takes bytes out of the socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +59,7 @@ impl Intake {
     pub fn message_bytes(self) -> usize {
         match self {
             Self::Discard => 64 * 1024 * 1024,
-            Self::Copy => MESSAGE,
+            Self::Copy => COPY,
         }
     }
 }
@@ -77,37 +84,45 @@ pub struct Lane {
 
 /// Sends `payload` over and over until the halt, or exactly `quota` bytes of it.
 pub fn send(
-    mut socket: &TcpStream,
+    socket: &TcpStream,
     payload: &[u8],
     quota: Option<u64>,
     shared: &Shared,
     lane: &Lane,
     bell: &Bell,
 ) -> anyhow::Result<()> {
-    let mut left = quota.unwrap_or(u64::MAX);
     shared.first.get_or_init(Instant::now);
     bell.ring();
-    let mut outcome = Ok(());
+    let outcome = push(socket, payload, quota, shared, lane);
+    lane.last.get_or_init(Instant::now);
+    // Whoever halts a waiting sender shuts its socket down.
+    if shared.is_halted() { Ok(()) } else { outcome.context("cannot send") }
+}
+
+/// The socket does not block: a call takes what fits, so that the count is right at every moment on slow paths too.
+fn push(mut socket: &TcpStream, payload: &[u8], quota: Option<u64>, shared: &Shared, lane: &Lane) -> io::Result<()> {
+    let mut left = quota.unwrap_or(u64::MAX);
     while left > 0 && !shared.is_halted() {
         let length = usize::try_from(left).unwrap_or(usize::MAX).min(payload.len());
         match socket.write(&payload[..length]) {
             Ok(sent) => {
                 lane.counters.add(sent as u64);
-                if quota.is_some() {
-                    left -= sent as u64;
-                }
+                // Without a quota this counts down from 2^64: 58 years at 10 GB/s.
+                left -= sent as u64;
             }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => wait_for_room(socket)?,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            // Whoever halts a blocked sender shuts its socket down.
-            Err(_) if shared.is_halted() => break,
-            Err(error) => {
-                outcome = Err(error).context("cannot send");
-                break;
-            }
+            Err(error) => return Err(error),
         }
     }
-    lane.last.get_or_init(Instant::now);
-    outcome
+    Ok(())
+}
+
+fn wait_for_room(socket: &TcpStream) -> io::Result<()> {
+    match nix::poll::poll(&mut [PollFd::new(socket.as_fd(), PollFlags::POLLOUT)], PollTimeout::NONE) {
+        Ok(_) | Err(Errno::EINTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Receives to the end of the stream. Rings at the first byte.

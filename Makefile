@@ -1,0 +1,68 @@
+# linebench. Cargo decides what to build, so no rule lists sources and every target is phony.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+CARGO ?= cargo
+TOOLS := $(notdir $(wildcard tools/*))
+BIN := target/release
+DEST := $(DESTDIR)$(PREFIX)
+
+.PHONY: build demo test bench lint fmt doc man install uninstall clean ci snapshots
+
+build:
+	$(CARGO) build --release --locked
+
+demo: build
+	bash tests/demo $(BIN)
+
+test:
+	$(CARGO) test --workspace --locked
+
+bench: build
+	bash tests/peers/tcp $(BIN)
+
+lint:
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --no-deps --document-private-items --locked --quiet
+	@if command -v shellcheck >/dev/null; then shellcheck .ci/run tests/demo tests/peers/tcp; \
+	else echo 'skipped: shellcheck is not installed (apt-get install shellcheck)'; fi
+	@if command -v cargo-deny >/dev/null; then $(CARGO) deny --offline check licenses bans sources; \
+	else echo 'skipped: cargo-deny is not installed (cargo install cargo-deny)'; fi
+
+fmt:
+	$(CARGO) fmt --all
+
+doc:
+	$(CARGO) doc --workspace --no-deps --locked
+
+man: build
+	@mkdir -p target/man
+	for tool in $(TOOLS); do $(BIN)/$$tool --generate man >target/man/$$tool.1 || exit 1; done
+
+install: man
+	install -d '$(DEST)/bin' '$(DEST)/share/man/man1' '$(DEST)/share/bash-completion/completions' \
+		'$(DEST)/share/zsh/site-functions' '$(DEST)/share/fish/vendor_completions.d'
+	for tool in $(TOOLS); do \
+		install -m 755 $(BIN)/$$tool '$(DEST)/bin/' && \
+		install -m 644 target/man/$$tool.1 '$(DEST)/share/man/man1/' && \
+		$(BIN)/$$tool --generate bash >'$(DEST)/share/bash-completion/completions/'$$tool && \
+		$(BIN)/$$tool --generate zsh >'$(DEST)/share/zsh/site-functions/_'$$tool && \
+		$(BIN)/$$tool --generate fish >'$(DEST)/share/fish/vendor_completions.d/'$$tool.fish || exit 1; \
+	done
+
+uninstall:
+	for tool in $(TOOLS); do \
+		rm -f '$(DEST)/bin/'$$tool '$(DEST)/share/man/man1/'$$tool.1 \
+			'$(DEST)/share/bash-completion/completions/'$$tool '$(DEST)/share/zsh/site-functions/_'$$tool \
+			'$(DEST)/share/fish/vendor_completions.d/'$$tool.fish; \
+	done
+
+clean:
+	$(CARGO) clean
+
+# Records help texts and columns anew after they were changed on purpose.
+snapshots: build
+	for tool in $(TOOLS); do bash tests/snapshots/record $(BIN)/$$tool || exit 1; done
+
+ci: lint test demo

@@ -1,0 +1,43 @@
+//! What every tool must do, one call per tool.
+
+use std::fs::OpenOptions;
+use std::process::Stdio;
+
+use crate::Tool;
+
+/// The shared columns (see the README).
+const SHARED: &str = "schema,time,host,label,test,target,run,span,seconds,bytes,ops,errors,bytes_per_s,ops_per_s,\
+                      cpu_pct,host_cpu_pct,flags";
+
+/// Checks what can be checked without a measurement. `bad` are arguments that make no sense, each with a word that the
+/// message must have.
+///
+/// # Panics
+/// If the tool breaks the contract.
+pub fn holds(tool: &Tool, name: &str, bad: &[(&[&str], &str)]) {
+    let columns = tool.run(&["--columns"]).success().stdout;
+    let mut reader = csv::Reader::from_reader(columns.as_bytes());
+    assert_eq!(reader.headers().expect("a header"), &["name", "kind", "unit", "meaning"][..]);
+    let rows: Vec<_> = reader.records().map(|row| row.expect("valid CSV")).collect();
+    let names: Vec<_> = rows.iter().map(|row| row[0].to_owned()).collect();
+    assert!(names.join(",").starts_with(SHARED), "{names:?}");
+    assert!(rows.iter().all(|row| !row[3].is_empty()), "every column says what it means");
+
+    let man = tool.run(&["--generate", "man"]).success().stdout;
+    assert!(man.contains(".TH") && man.contains(name), "{man}");
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(tool.run(&["--generate", shell]).success().stdout.contains(name), "{shell}");
+    }
+    assert!(tool.run(&["--help"]).success().stdout.contains("Usage:"));
+    assert!(tool.run(&["--version"]).success().stdout.starts_with(name));
+
+    for (args, word) in bad {
+        let ended = tool.run(args).failure(2, &[word]);
+        assert_eq!(ended.stdout, "", "{args:?}");
+        assert!(ended.stderr.starts_with(&format!("{name}: ")), "{args:?}: {}", ended.stderr);
+    }
+
+    let full = OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
+    let output = tool.command(&["--columns"]).stdout(Stdio::from(full)).output().expect("runs");
+    assert_eq!(output.status.code(), Some(1), "a full disk is a failure");
+}

@@ -1,0 +1,58 @@
+//! Lines of CSV, read with their header.
+
+use std::collections::HashMap;
+
+/// One line, by column name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record(HashMap<String, String>);
+
+impl Record {
+    /// The cell of `column`.
+    ///
+    /// # Panics
+    /// If there is no such column.
+    pub fn text(&self, column: &str) -> &str {
+        self.0.get(column).unwrap_or_else(|| panic!("no column {column} in {self:?}"))
+    }
+
+    /// The cell as a number.
+    ///
+    /// # Panics
+    /// If it is not one.
+    pub fn number(&self, column: &str) -> f64 {
+        self.text(column).parse().unwrap_or_else(|_| panic!("{column} is no number in {self:?}"))
+    }
+
+    /// The cell as a count.
+    ///
+    /// # Panics
+    /// If it is not one.
+    pub fn count(&self, column: &str) -> u64 {
+        self.text(column).parse().unwrap_or_else(|_| panic!("{column} is no count in {self:?}"))
+    }
+
+    /// Whether the flag is raised.
+    pub fn has_flag(&self, flag: &str) -> bool {
+        self.text("flags").split(' ').any(|word| word == flag)
+    }
+}
+
+/// Reads CSV that begins with a header; further headers take over from there.
+///
+/// # Panics
+/// If it is not valid CSV, or a line has not as many cells as its header.
+pub fn records(text: &str) -> Vec<Record> {
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text.as_bytes());
+    let mut header: Vec<String> = Vec::new();
+    let mut records = Vec::new();
+    for row in reader.records() {
+        let cells: Vec<String> = row.expect("valid CSV").iter().map(str::to_owned).collect();
+        if cells.first().is_some_and(|cell| cell == "schema") {
+            header = cells;
+        } else {
+            assert_eq!(cells.len(), header.len(), "cells of {cells:?}");
+            records.push(Record(header.iter().cloned().zip(cells).collect()));
+        }
+    }
+    records
+}

@@ -1,0 +1,257 @@
+//! Running the built binary: to its end, or in the background.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::records::{Record, records};
+
+/// No test waits longer for a tool.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A built binary, perhaps inside a network namespace.
+#[derive(Debug, Clone)]
+pub struct Tool {
+    path: OsString,
+    prefix: Vec<OsString>,
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// Exit status or signal.
+    pub status: ExitStatus,
+    /// All of stdout.
+    pub stdout: String,
+    /// All of stderr.
+    pub stderr: String,
+    /// How long it took.
+    pub took: Duration,
+}
+
+impl Tool {
+    /// The binary at `path`: `Tool::new(env!("CARGO_BIN_EXE_tcpsink"))`.
+    pub fn new(path: impl Into<OsString>) -> Self {
+        Self { path: path.into(), prefix: Vec::new() }
+    }
+
+    /// The same, started by the command `prefix` (`ip netns exec NAME`).
+    #[must_use]
+    pub fn within<S: AsRef<OsStr>>(&self, prefix: &[S]) -> Self {
+        Self { path: self.path.clone(), prefix: prefix.iter().map(|word| word.as_ref().to_owned()).collect() }
+    }
+
+    /// The path, for use in a shell's script.
+    ///
+    /// # Panics
+    /// If it is not UTF-8.
+    pub fn path(&self) -> &str {
+        self.path.to_str().expect("a UTF-8 path")
+    }
+
+    /// A command that runs it.
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut words = self.prefix.iter().chain([&self.path]);
+        let mut command = Command::new(words.next().unwrap_or(&self.path));
+        command.args(words).args(args).stdin(Stdio::null());
+        command
+    }
+
+    /// Runs it to its end.
+    pub fn run(&self, args: &[&str]) -> Ended {
+        self.start(args).end()
+    }
+
+    /// Starts it in the background.
+    ///
+    /// # Panics
+    /// If it cannot be started.
+    pub fn start(&self, args: &[&str]) -> Running {
+        let mut child = self.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("can start");
+        let stdout = gather(child.stdout.take().expect("piped"));
+        let stderr = gather(child.stderr.take().expect("piped"));
+        Running { child, stdout, stderr, began: Instant::now(), is_over: false }
+    }
+}
+
+#[derive(Debug)]
+struct Gathered {
+    text: Arc<Mutex<Vec<u8>>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Gathered {
+    fn text(&self) -> String {
+        String::from_utf8(self.text.lock().expect("no panic").clone()).expect("UTF-8")
+    }
+
+    fn join(&mut self) -> String {
+        self.thread.take().map(JoinHandle::join);
+        self.text()
+    }
+}
+
+fn gather(pipe: impl Read + Send + 'static) -> Gathered {
+    let text = Arc::new(Mutex::new(Vec::new()));
+    let into = Arc::clone(&text);
+    let thread = std::thread::spawn(move || {
+        let mut pipe = BufReader::new(pipe);
+        let mut line = Vec::new();
+        while pipe.read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
+            into.lock().expect("no panic").append(&mut line);
+        }
+    });
+    Gathered { text, thread: Some(thread) }
+}
+
+/// A tool in the background. It is killed when this is dropped.
+#[derive(Debug)]
+pub struct Running {
+    child: Child,
+    stdout: Gathered,
+    stderr: Gathered,
+    began: Instant,
+    is_over: bool,
+}
+
+impl Running {
+    /// The port of its "listening on" notice.
+    ///
+    /// # Panics
+    /// If there is none in time.
+    pub fn port(&self) -> String {
+        crate::eventually("the listening notice", PATIENCE, || self.stderr().contains("listening on"));
+        let notice = self.stderr();
+        let line = notice.lines().find(|line| line.contains("listening on")).expect("just seen");
+        line.rsplit(':').next().expect("a port").to_owned()
+    }
+
+    /// stdout so far.
+    pub fn stdout(&self) -> String {
+        self.stdout.text()
+    }
+
+    /// stderr so far.
+    pub fn stderr(&self) -> String {
+        self.stderr.text()
+    }
+
+    /// The lines so far.
+    pub fn records(&self) -> Vec<Record> {
+        records(&self.stdout())
+    }
+
+    /// Waits until it has printed `count` lines.
+    ///
+    /// # Panics
+    /// If it does not in time.
+    pub fn wait_for_records(&self, count: usize) -> Vec<Record> {
+        crate::eventually(&format!("{count} lines of output"), PATIENCE, || self.records().len() >= count);
+        self.records()
+    }
+
+    /// Sends a signal.
+    ///
+    /// # Panics
+    /// If it is gone.
+    pub fn signal(&self, signal: Signal) {
+        kill(self.pid(), signal).expect("still there");
+    }
+
+    /// Its process.
+    ///
+    /// # Panics
+    /// If process numbers do not fit.
+    pub fn pid(&self) -> Pid {
+        Pid::from_raw(i32::try_from(self.child.id()).expect("a pid"))
+    }
+
+    /// Waits for its end.
+    ///
+    /// # Panics
+    /// If it does not end in time.
+    pub fn end(mut self) -> Ended {
+        let deadline = Instant::now() + PATIENCE;
+        let status = loop {
+            match self.child.try_wait().expect("our child") {
+                Some(status) => break status,
+                None if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(2)),
+                None => panic!("did not end; stdout: {} stderr: {}", self.stdout(), self.stderr()),
+            }
+        };
+        let took = self.began.elapsed();
+        self.is_over = true;
+        Ended { status, stdout: self.stdout.join(), stderr: self.stderr.join(), took }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if !self.is_over {
+            // It may have ended by itself.
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+}
+
+impl Ended {
+    /// The lines it printed.
+    pub fn records(&self) -> Vec<Record> {
+        records(&self.stdout)
+    }
+
+    /// The lines of one test and span.
+    pub fn select(&self, test: &str, span: &str) -> Vec<Record> {
+        self.records().into_iter().filter(|record| record.text("test") == test && record.text("span") == span).collect()
+    }
+
+    /// The one total of `test`.
+    ///
+    /// # Panics
+    /// If there is not exactly one.
+    pub fn total(&self, test: &str) -> Record {
+        let mut totals = self.select(test, "total");
+        assert_eq!(totals.len(), 1, "totals of {test}: {self:?}");
+        totals.remove(0)
+    }
+
+    /// Asserts success.
+    ///
+    /// # Panics
+    /// If it failed.
+    #[must_use]
+    pub fn success(self) -> Self {
+        assert!(self.status.success(), "{self:?}");
+        self
+    }
+
+    /// Asserts the exit status, and that stderr is one line with all of `words`.
+    ///
+    /// # Panics
+    /// If not.
+    #[must_use]
+    pub fn failure(self, status: i32, words: &[&str]) -> Self {
+        assert_eq!(self.status.code(), Some(status), "{self:?}");
+        assert_eq!(self.stderr.lines().count(), 1, "{self:?}");
+        assert!(words.iter().all(|word| self.stderr.contains(word)), "{words:?} in {self:?}");
+        self
+    }
+
+    /// Asserts death by `signal`.
+    ///
+    /// # Panics
+    /// If it ended otherwise.
+    #[must_use]
+    pub fn killed_by(self, signal: Signal) -> Self {
+        assert_eq!(self.status.signal(), Some(signal as i32), "{self:?}");
+        self
+    }
+}
