@@ -10,6 +10,7 @@ pub mod cli;
 pub mod console;
 pub mod counters;
 pub mod cpu;
+pub mod latency;
 pub mod output;
 pub mod repeat;
 pub mod sampler;

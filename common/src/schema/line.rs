@@ -69,26 +69,38 @@ impl Cell for Span {
     const KIND: &'static str = "text";
 }
 
-/// A warning about one line. The words are the contract: readers look for them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Flag {
-    /// The measurement ended before its time, or failed.
-    Partial,
-    /// Fewer bytes were there than were announced.
-    Short,
-    /// `--runs MIN..MAX --within PCT` never got as narrow as asked.
-    Unsettled,
+/// Defines the flags and their words in one place.
+macro_rules! flags {
+    ($($name:ident, $word:literal, $meaning:literal;)*) => {
+        /// A warning about one line. The words are the contract: readers look for them.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Flag { $(#[doc = $meaning] $name,)* }
+
+        impl Flag {
+            /// The word in the `flags` column.
+            pub fn word(self) -> &'static str {
+                match self { $(Self::$name => $word,)* }
+            }
+        }
+    };
 }
 
-impl Flag {
-    /// The word in the `flags` column.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Partial => "partial",
-            Self::Short => "short",
-            Self::Unsettled => "unsettled",
-        }
-    }
+flags! {
+    Partial, "partial", "The measurement ended before its time, or failed.";
+    Short, "short", "Fewer bytes were there than were asked for or announced.";
+    Unsettled, "unsettled", "`--runs MIN..MAX --within PCT` never got as narrow as asked.";
+    Capped, "capped", "The kernel granted less than was asked for.";
+    Fallback, "fallback", "Another method than the one asked for did the work.";
+    Cached, "cached", "Bytes came from memory instead of the device.";
+    Sparse, "sparse", "Parts are holes that no device has to read.";
+    Unwritten, "unwritten", "Parts are allocated but never written: no device has to read them.";
+    Fragmented, "fragmented", "Datagrams were larger than the path's MTU.";
+    Reset, "reset", "A counter went back: the span is not known.";
+    Renamed, "renamed", "The target changed its name in the span.";
+    New, "new", "The target appeared in the span.";
+    Gone, "gone", "The target went away in the span.";
+    Nominal, "nominal", "The speed is what the driver claims, not what a wire limits.";
+    Changed, "changed", "A setting of the target changed in the span.";
 }
 
 /// The set of a line's flags, in a fixed order, each once.

@@ -1,6 +1,7 @@
 //! The columns of every tool, defined once: writers take their structs from here, readers and `--columns` the tables.
 
 mod cell;
+pub mod facts;
 pub mod line;
 pub mod tcpsink;
 
@@ -19,12 +20,14 @@ pub struct Column {
     pub meaning: &'static str,
 }
 
-/// A tool's set of columns: the shared ones, then its own.
+/// A set of columns.
 #[derive(Debug)]
 pub struct Schema {
     /// Tool and number of the set, as in the first column: `tcpsink/1`.
     pub tag: &'static str,
-    /// The columns after the shared ones.
+    /// What the lines begin with: the shared columns, or those of facts.
+    pub shared: &'static [Column],
+    /// The columns after those.
     pub own: &'static [Column],
 }
 
@@ -32,9 +35,19 @@ pub struct Schema {
 pub const ALL: &[&Schema] = &[&tcpsink::SCHEMA];
 
 impl Schema {
+    /// A tool's measurements: the shared columns, then its own.
+    pub const fn of_lines(tag: &'static str, own: &'static [Column]) -> Self {
+        Self { tag, shared: line::Line::COLUMNS, own }
+    }
+
+    /// A tool's facts.
+    pub const fn of_facts(tag: &'static str) -> Self {
+        Self { tag, shared: facts::Fact::COLUMNS, own: &[] }
+    }
+
     /// All columns in their order in a line.
     pub fn columns(&self) -> impl Iterator<Item = &'static Column> {
-        line::Line::COLUMNS.iter().chain(self.own)
+        self.shared.iter().chain(self.own)
     }
 
     /// The header line, ending in LF.
@@ -80,7 +93,9 @@ mod tests {
             distinct.sort_unstable();
             distinct.dedup();
             assert_eq!(names.len(), distinct.len(), "{names:?}");
-            assert_eq!(names[..17], SHARED, "the contract's first 17 columns");
+            if !tool.ends_with("-facts") {
+                assert_eq!(names[..17], SHARED, "the contract's first 17 columns");
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 use super::{Fixed, Schema, columns};
 
 /// What `tcpsink` prints.
-pub const SCHEMA: Schema = Schema { tag: "tcpsink/1", own: Tcp::COLUMNS };
+pub const SCHEMA: Schema = Schema::of_lines("tcpsink/1", Tcp::COLUMNS);
 
 columns! {
     /// The columns of `tcpsink` after the shared ones, from `TCP_INFO` (linux/tcp.h) at the end of the span unless it says otherwise.
