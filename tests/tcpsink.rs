@@ -373,8 +373,9 @@ fn a_shaped_link_is_measured_at_the_receiver() {
     assert!(mbit_per_s(&received) >= 8.0, "{received:?}");
     assert_eq!(sent.count("bytes"), received.count("bytes"));
     assert!(received.number("seconds") > sent.number("seconds") + 0.1, "the queue drains after the sender's end");
-    for line in ended.select("tcp_recv", "interval") {
-        assert!(mbit_per_s(&line) <= 9.8, "{line:?}");
+    // In a shorter one, the bytes that came with its first call weigh too much.
+    for line in ended.select("tcp_recv", "interval").iter().filter(|line| line.number("seconds") > 0.5) {
+        assert!(mbit_per_s(line) <= 9.8, "{line:?}");
     }
 
     // 24 bytes a frame for preamble, checksum and gap: as on a 100BASE-TX wire.
