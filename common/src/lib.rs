@@ -5,6 +5,7 @@
 //! a span becomes one line of the columns in [`schema`], which [`output`] writes in one flushed write. [`stop`] is how
 //! all of it ends, [`console`] is what people see meanwhile. Nothing here knows what a tool measures.
 
+pub mod access;
 pub mod buffer;
 pub mod cli;
 pub mod console;
@@ -12,11 +13,13 @@ pub mod counters;
 pub mod cpu;
 pub mod latency;
 pub mod output;
+pub mod pace;
 pub mod repeat;
 pub mod sampler;
 pub mod schema;
 pub mod socket;
 pub mod stop;
 pub mod sys;
+pub mod tcp_info;
 pub mod units;
 pub mod workers;

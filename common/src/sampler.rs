@@ -86,6 +86,12 @@ impl Snapshot {
     pub fn before(at: Instant, cpu: Duration, cpu_at: Instant) -> Self {
         Self { at, counts: Counts::default(), cpu, cpu_at, host_cpu: HostCpu::now() }
     }
+
+    /// The same moment with the counts of a part only.
+    #[must_use]
+    pub fn with_counts(self, counts: Counts) -> Self {
+        Self { counts, ..self }
+    }
 }
 
 /// One span, measured.

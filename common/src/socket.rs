@@ -1,4 +1,4 @@
-//! TCP sockets: resolve, connect, listen, and read back what the kernel granted and knows.
+//! TCP sockets: resolve, connect, listen, and the options of a connection, read back as granted.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
@@ -8,8 +8,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
 use socket2::{Domain, Socket, Type};
-
-use crate::sys;
 
 /// Connections that the kernel may hold ready for `accept(2)`; it caps this at `net.core.somaxconn`.
 const BACKLOG: i32 = 4096;
@@ -31,16 +29,88 @@ pub fn resolve(host: &str, port: u16, deadline: Instant) -> anyhow::Result<Vec<S
     }
 }
 
+/// Options of a connection, as asked for. Where there is nothing, the kernel's default stays.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// `SO_SNDBUF` and `SO_RCVBUF`, bytes; the kernel caps it (`net.core.wmem_max`, `rmem_max`).
+    pub buffer: Option<u64>,
+    /// `TCP_CONGESTION`.
+    pub congestion: Option<String>,
+    /// `TCP_MAXSEG`, bytes.
+    pub mss: Option<u16>,
+    /// Differentiated services code point, 0 to 63 (RFC 2474).
+    pub dscp: Option<u8>,
+    /// `TCP_NODELAY`.
+    pub nodelay: bool,
+    /// Local address.
+    pub bind: Option<IpAddr>,
+    /// `SO_BINDTODEVICE`.
+    pub interface: Option<String>,
+}
+
+impl Options {
+    /// Applies what may be set before connecting and on an accepted connection alike.
+    pub fn apply(&self, socket: &Socket, is_ipv6: bool) -> anyhow::Result<()> {
+        if let Some(bytes) = self.buffer {
+            // setsockopt takes an int; the kernel caps it anyway.
+            let bytes = usize::try_from(bytes.min(i32::MAX.unsigned_abs().into())).unwrap_or(usize::MAX);
+            socket.set_send_buffer_size(bytes).context("--buffer")?;
+            socket.set_recv_buffer_size(bytes).context("--buffer")?;
+        }
+        if let Some(name) = &self.congestion {
+            socket.set_tcp_congestion(name.as_bytes()).with_context(|| {
+                let known = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
+                format!("--congestion {name} (this kernel has: {})", known.unwrap_or_default().trim())
+            })?;
+        }
+        if let Some(mss) = self.mss {
+            socket.set_tcp_mss(mss.into()).with_context(|| format!("--mss {mss}"))?;
+        }
+        if let Some(dscp) = self.dscp {
+            // The two bits below it belong to congestion notification (RFC 3168).
+            let field = u32::from(dscp) << 2;
+            if is_ipv6 {
+                socket.set_tclass_v6(field).with_context(|| format!("--dscp {dscp}"))?;
+            }
+            // Also what an IPv4 peer of a socket for both families gets.
+            match socket.set_tos_v4(field) {
+                Err(error) if !is_ipv6 => return Err(error).with_context(|| format!("--dscp {dscp}")),
+                _ => {}
+            }
+        }
+        if self.nodelay {
+            socket.set_tcp_nodelay(true).context("--nodelay")?;
+        }
+        Ok(())
+    }
+
+    fn socket_for(&self, address: SocketAddr) -> anyhow::Result<Socket> {
+        let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
+        self.apply(&socket, address.is_ipv6())?;
+        if let Some(name) = &self.interface {
+            socket.bind_device(Some(name.as_bytes())).with_context(|| format!("--interface {name}"))?;
+        }
+        if let Some(local) = self.bind {
+            // The port is chosen at connect(2), per destination: more of them, and no clash (ip(7)).
+            crate::sys::set_bind_address_no_port(socket.as_fd()).context("--bind")?;
+            let local = SocketAddr::new(local, 0);
+            socket.bind(&local.into()).with_context(|| format!("--bind {}", local.ip()))?;
+        }
+        Ok(socket)
+    }
+}
+
 /// Connects to the first of the addresses that answers before `deadline`.
-pub fn connect(addresses: &[SocketAddr], deadline: Instant) -> anyhow::Result<TcpStream> {
+pub fn connect(addresses: &[SocketAddr], options: &Options, deadline: Instant) -> anyhow::Result<TcpStream> {
     let mut last = anyhow!("no address to connect to");
     for address in addresses {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             break;
         }
-        match TcpStream::connect_timeout(address, left) {
-            Ok(stream) => return Ok(stream),
+        let socket = options.socket_for(*address)?;
+        match socket.connect_timeout(&(*address).into(), left) {
+            Ok(()) => return Ok(socket.into()),
             Err(error) => {
                 let late = error.kind() == io::ErrorKind::TimedOut;
                 let hint = if late { " (--connect-timeout)" } else { "" };
@@ -95,87 +165,12 @@ pub fn congestion_control(stream: &TcpStream) -> Option<String> {
     String::from_utf8(name).ok()
 }
 
-/// Receives give up after `timeout` without a byte.
-pub fn set_read_timeout(stream: &TcpStream, timeout: Duration) -> io::Result<()> {
+/// Blocking calls give up after `timeout` without a byte.
+pub fn set_timeouts(stream: &TcpStream, timeout: Duration) -> io::Result<()> {
     // Zero would mean for ever.
-    stream.set_read_timeout(Some(timeout.max(Duration::from_millis(1))))
-}
-
-/// What the kernel knows of a connection: `struct tcp_info` of linux/tcp.h. Fields that an older kernel does not fill are `None`.
-#[derive(Debug, Clone, Copy)]
-pub struct TcpInfo {
-    raw: [u8; Self::SIZE],
-    filled: usize,
-}
-
-impl TcpInfo {
-    /// Enough for the fields read here; the kernel cuts its answer to fit.
-    const SIZE: usize = 256;
-
-    /// Asks the kernel.
-    pub fn of(stream: &TcpStream) -> io::Result<Self> {
-        let mut raw = [0; Self::SIZE];
-        let filled = sys::socket_option(stream.as_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, &mut raw)?;
-        Ok(Self { raw, filled })
-    }
-
-    fn field<const WIDTH: usize>(&self, offset: usize) -> Option<[u8; WIDTH]> {
-        let end = offset + WIDTH;
-        if end > self.filled { None } else { self.raw.get(offset..end)?.try_into().ok() }
-    }
-
-    fn u32(&self, offset: usize) -> Option<u64> {
-        self.field(offset).map(|bytes| u64::from(u32::from_ne_bytes(bytes)))
-    }
-
-    fn u64(&self, offset: usize) -> Option<u64> {
-        self.field(offset).map(u64::from_ne_bytes)
-    }
-
-    /// `tcpi_snd_mss`, bytes.
-    pub fn send_mss(&self) -> Option<u64> {
-        self.u32(16)
-    }
-
-    /// `tcpi_rcv_mss`, bytes.
-    pub fn recv_mss(&self) -> Option<u64> {
-        self.u32(20)
-    }
-
-    /// `tcpi_rtt`, microseconds; `None` before the first measurement.
-    pub fn rtt_us(&self) -> Option<u64> {
-        self.u32(68).filter(|rtt| *rtt > 0)
-    }
-
-    /// `tcpi_rttvar`, microseconds; `None` before the first measurement.
-    pub fn rtt_var_us(&self) -> Option<u64> {
-        self.rtt_us().and(self.u32(72))
-    }
-
-    /// `tcpi_snd_cwnd`, segments.
-    pub fn send_cwnd(&self) -> Option<u64> {
-        self.u32(80)
-    }
-
-    /// `tcpi_total_retrans`, segments.
-    pub fn total_retransmits(&self) -> Option<u64> {
-        self.u32(100)
-    }
-
-    /// `tcpi_bytes_acked`, bytes of ours that the other end's kernel has.
-    pub fn bytes_acked(&self) -> Option<u64> {
-        self.u64(120)
-    }
-
-    /// Whether `tcpi_unacked` or `tcpi_notsent_bytes` says that bytes of ours are still to be acknowledged.
-    pub fn has_outstanding(&self) -> bool {
-        [24, 144].iter().any(|offset| self.u32(*offset).is_some_and(|amount| amount > 0))
-    }
-
-    /// `tcpi_min_rtt`, microseconds; the kernel's ~0 says that there is none.
-    pub fn min_rtt_us(&self) -> Option<u64> {
-        self.u32(148).filter(|rtt| *rtt != u64::from(u32::MAX) && *rtt > 0)
-    }
+    let timeout = Some(timeout.max(Duration::from_millis(1)));
+    stream.set_read_timeout(timeout)?;
+    stream.set_write_timeout(timeout)
 }
 
 #[cfg(test)]
@@ -187,22 +182,35 @@ mod tests {
         let listener = listen(None, 0).unwrap();
         let port = listener.local_addr().unwrap().port();
         let soon = Instant::now() + Duration::from_secs(5);
-        let stream = connect(&resolve("127.0.0.1", port, soon).unwrap(), soon).unwrap();
+        let stream = connect(&resolve("127.0.0.1", port, soon).unwrap(), &Options::default(), soon).unwrap();
         assert_eq!(peer_address(&stream), "127.0.0.1");
         assert_eq!(peer_address(&listener.accept().unwrap().0), "127.0.0.1");
-        assert!(TcpInfo::of(&stream).unwrap().send_mss().unwrap() > 500);
         assert!(congestion_control(&stream).is_some());
     }
 
     #[test]
-    fn fields_beyond_an_older_kernels_answer_are_unknown() {
-        let mut info = TcpInfo { raw: [7; TcpInfo::SIZE], filled: 104 };
-        assert_eq!(info.total_retransmits(), Some(0x0707_0707));
-        assert_eq!(info.bytes_acked(), None);
-        assert_eq!(info.min_rtt_us(), None);
-        info.filled = TcpInfo::SIZE;
-        info.raw[148..152].fill(0xff);
-        assert_eq!(info.min_rtt_us(), None, "the kernel's word for none");
+    fn options_that_cannot_be_are_named() {
+        let soon = Instant::now() + Duration::from_secs(5);
+        let listener = listen(Some("127.0.0.1".parse().unwrap()), 0).unwrap();
+        let there = [listener.local_addr().unwrap()];
+        for (options, words) in [
+            (
+                Options { congestion: Some("nosuch".into()), ..Options::default() },
+                ["--congestion nosuch", "this kernel"],
+            ),
+            (Options { interface: Some("nosuch0".into()), ..Options::default() }, ["--interface nosuch0", "No such"]),
+            (
+                Options { bind: Some("192.0.2.1".parse().unwrap()), ..Options::default() },
+                ["--bind 192.0.2.1", "assign"],
+            ),
+        ] {
+            let error = format!("{:#}", connect(&there, &options, soon).unwrap_err());
+            assert!(words.iter().all(|word| error.contains(word)), "{error}");
+        }
+        let options = Options { buffer: Some(1 << 40), dscp: Some(46), mss: Some(1000), ..Options::default() };
+        let stream = connect(&there, &options, soon).unwrap();
+        assert_eq!(socket2::SockRef::from(&stream).tos_v4().unwrap(), 46 << 2);
+        assert!(granted_buffers(&stream).0.unwrap() < 1 << 32, "capped by the kernel");
     }
 
     #[test]
@@ -211,7 +219,7 @@ mod tests {
         let error = resolve("no.such.host.invalid", 1, soon).unwrap_err();
         assert!(error.to_string().starts_with("cannot resolve no.such.host.invalid"), "{error:#}");
         let closed = listen(Some("127.0.0.1".parse().unwrap()), 0).unwrap().local_addr().unwrap();
-        let error = connect(&[closed], soon).unwrap_err();
+        let error = connect(&[closed], &Options::default(), soon).unwrap_err();
         assert!(error.to_string().contains("Connection refused"), "{error:#}");
     }
 }

@@ -7,7 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
+use anyhow::Context;
+use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::eventfd::{EfdFlags, EventFd};
+use nix::unistd::Pid;
 
 use crate::cpu::ThreadTimer;
 
@@ -35,6 +38,39 @@ impl Bell {
     pub fn ring(&self) {
         // It can fail only when 2^64 - 1 rings are waiting, and then the sampler is awake.
         let _ = self.0.news.write(1);
+    }
+}
+
+/// Keeps the calling thread on one CPU (`sched_setaffinity(2)`).
+pub fn pin(cpu: usize) -> anyhow::Result<()> {
+    let mut set = CpuSet::new();
+    set.set(cpu)
+        .and_then(|()| sched_setaffinity(Pid::from_raw(0), &set))
+        .with_context(|| format!("--cpu {cpu}: cannot run there"))
+}
+
+/// Parses a list of CPUs such as `0,2-3`, as taskset(1) has it.
+pub fn cpu_list(text: &str) -> Result<CpuList, String> {
+    let number = |part: &str| part.trim().parse::<usize>().ok().filter(|cpu| *cpu < CpuSet::count());
+    let mut cpus = Vec::new();
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        match (number(first), number(last)) {
+            (Some(first), Some(last)) if first <= last => cpus.extend(first..=last),
+            _ => return Err("expected a list of CPUs such as 0,2-3".into()),
+        }
+    }
+    Ok(CpuList(cpus))
+}
+
+/// CPUs to use in turn; empty for any.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CpuList(Vec<usize>);
+
+impl CpuList {
+    /// The CPU for worker number `index`.
+    pub fn of(&self, index: usize) -> Option<usize> {
+        self.0.get(index.checked_rem(self.0.len())?).copied()
     }
 }
 
@@ -103,6 +139,11 @@ impl<'scope, T: Send + 'scope> Crew<'scope, T> {
         let _ = self.board.news.read();
     }
 
+    /// Wakes workers that sleep in `std::thread::park_timeout`.
+    pub fn wake(&self) {
+        self.handles.iter().for_each(|handle| handle.thread().unpark());
+    }
+
     /// Whether every worker has ended.
     pub fn is_done(&self) -> bool {
         self.board.running.load(Ordering::Acquire) == 0
@@ -135,6 +176,16 @@ impl<'scope, T: Send + 'scope> Crew<'scope, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cpus_are_listed_as_for_taskset() {
+        let list = cpu_list("0,2-3").unwrap();
+        assert_eq!([0, 1, 2, 3].map(|index| list.of(index)), [Some(0), Some(2), Some(3), Some(0)]);
+        assert_eq!(CpuList::default().of(5), None);
+        for wrong in ["", "x", "3-1", "-1", "99999"] {
+            assert!(cpu_list(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn a_panic_is_an_error_and_an_end() {

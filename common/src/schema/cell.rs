@@ -35,6 +35,12 @@ impl<const DECIMALS: usize> Fixed<DECIMALS> {
         if base > 0.0 { Self::new(amount / base) } else { None }
     }
 
+    /// The smaller of it and `most`.
+    #[must_use]
+    pub fn min(self, most: f64) -> Self {
+        Self(self.0.min(most))
+    }
+
     /// The number itself.
     pub fn value(self) -> f64 {
         self.0

@@ -27,3 +27,31 @@ pub fn socket_option(
         unsafe { libc::getsockopt(socket.as_raw_fd(), level, name, value.as_mut_ptr().cast(), &raw mut length) };
     if status == 0 { Ok(length as usize) } else { Err(io::Error::last_os_error()) }
 }
+
+/// `setsockopt(2)` with an integer of any width, as its bytes.
+fn set_socket_option(socket: BorrowedFd<'_>, level: libc::c_int, name: libc::c_int, value: &[u8]) -> io::Result<()> {
+    let length = libc::socklen_t::try_from(value.len()).unwrap_or(libc::socklen_t::MAX);
+    // SAFETY: the kernel reads at most `length` bytes, which `value` has.
+    let status = unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, value.as_ptr().cast(), length) };
+    if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// `IP_BIND_ADDRESS_NO_PORT` (ip(7)).
+pub fn set_bind_address_no_port(socket: BorrowedFd<'_>) -> io::Result<()> {
+    set_socket_option(socket, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, &1_i32.to_ne_bytes())
+}
+
+/// `SO_MAX_PACING_RATE` in its 64-bit form (Linux 4.20), bytes per second.
+pub fn set_max_pacing_rate(socket: BorrowedFd<'_>, bytes_per_s: u64) -> io::Result<()> {
+    set_socket_option(socket, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &bytes_per_s.to_ne_bytes())
+}
+
+/// `SO_ZEROCOPY`: allows `MSG_ZEROCOPY` (the kernel's `Documentation/networking/msg_zerocopy.rst`).
+pub fn set_zerocopy(socket: BorrowedFd<'_>) -> io::Result<()> {
+    set_socket_option(socket, libc::SOL_SOCKET, libc::SO_ZEROCOPY, &1_i32.to_ne_bytes())
+}
+
+/// `TCP_NOTSENT_LOWAT`, bytes: how much may wait unsent in the socket (tcp(7)).
+pub fn set_notsent_low_water(socket: BorrowedFd<'_>, bytes: u32) -> io::Result<()> {
+    set_socket_option(socket, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, &bytes.to_ne_bytes())
+}

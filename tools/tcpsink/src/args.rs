@@ -1,11 +1,17 @@
 //! The command line as typed.
+#![allow(clippy::doc_markdown, reason = "the texts are help for a terminal first")]
 
 use std::net::IpAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 use common::cli::{IntervalArgs, OutputArgs, ScheduleArgs};
-use common::units;
+use common::workers::{self, CpuList};
+use common::{access, units};
+use ipnet::IpNet;
+
+use crate::engine::Method;
 
 /// Move bytes over TCP and say what arrived
 ///
@@ -25,11 +31,20 @@ pub struct Args {
 
 /// The verbs.
 #[derive(Debug, Subcommand)]
+#[allow(clippy::large_enum_variant, reason = "there is one, for the length of the run")]
 pub enum Verb {
     /// Accept TCP clients, discard what they send, and tell them what arrived
     Listen(ListenArgs),
-    /// Send to a sink; print the sender's line and the receiver's
+    /// Send to a sink
     Send(SendArgs),
+    /// Have a sink send to this end; works through NAT
+    Recv(TransferArgs),
+    /// Send and receive at once
+    Both(TransferArgs),
+    /// Send requests and wait for responses: transactions per second, and their latency
+    Ping(PingArgs),
+    /// Connect, get one byte, close: connections per second, and their latency
+    Connect(ConnectArgs),
 }
 
 /// `tcpsink listen`.
@@ -47,43 +62,230 @@ pub struct ListenArgs {
     /// Read into memory as an application would, instead of discarding in the kernel
     #[arg(long)]
     pub copy: bool,
+    /// Store what one client sends, then end: FILE appears when all of it is on disk; a FIFO or /dev/fd/N is written as it is
+    #[arg(long, value_name = "FILE", conflicts_with = "copy")]
+    pub output: Option<PathBuf>,
+    /// Let --output replace a file
+    #[arg(long, requires = "output")]
+    pub force: bool,
+    /// Keep the workers on these CPUs, in turn: 0,2-3
+    #[arg(long, value_name = "LIST", value_parser = workers::cpu_list)]
+    pub cpu: Option<CpuList>,
     /// Drop a client that moves no byte for this long
     #[arg(long, value_name = "DUR", default_value = "30s", value_parser = units::positive_duration, allow_hyphen_values = true)]
     pub idle_timeout: Duration,
-    /// Serve at most this many clients at once; connections that have sent nothing do not count
-    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..), allow_hyphen_values = true)]
-    pub max_clients: u32,
+    #[command(flatten)]
+    pub guard: GuardArgs,
     #[command(flatten)]
     pub interval: IntervalArgs,
     #[command(flatten)]
-    pub output: OutputArgs,
+    pub lines: OutputArgs,
 }
 
-/// `tcpsink send`.
+/// Who may use a sink, and how much.
 #[derive(Debug, Clone, clap::Args)]
-pub struct SendArgs {
-    /// Name or address of the sink
+#[command(next_help_heading = "In public")]
+pub struct GuardArgs {
+    /// Serve clients from these ranges only: 192.0.2.0/24, 2001:db8::/32
+    #[arg(long, value_name = "CIDR", num_args = 1.., value_delimiter = ',', value_parser = access::range)]
+    pub allow: Vec<IpNet>,
+    /// Serve at most this many clients at once; connections that have sent nothing do not count
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..), allow_hyphen_values = true)]
+    pub max_clients: u32,
+    /// Serve a client for at most this long
+    #[arg(long, value_name = "DUR", value_parser = units::positive_duration, allow_hyphen_values = true)]
+    pub max_time: Option<Duration>,
+    /// Move at most this much for a client, each way
+    #[arg(long, value_name = "SIZE", value_parser = units::positive_byte_size, allow_hyphen_values = true)]
+    pub max_bytes: Option<u64>,
+    /// Send (recv, both) only to clients that know the secret in FILE; it never crosses the wire
+    #[arg(long, value_name = "FILE")]
+    pub secret_file: Option<PathBuf>,
+    /// Serve nobody at all who does not know the secret, plain clients included
+    #[arg(long, requires = "secret_file")]
+    pub require_secret: bool,
+}
+
+/// The other end, and the way there.
+#[derive(Debug, Clone, clap::Args)]
+pub struct PeerArgs {
+    /// Name or address of the sink; fe80::1%eth0 names the link
     pub host: String,
     /// Port of the sink
     #[arg(long, short, value_name = "PORT", default_value_t = DEFAULT_PORT, value_parser = clap::value_parser!(u16).range(1..), allow_hyphen_values = true)]
     pub port: u16,
-    /// Send exactly this much instead of for --time
-    #[arg(long, short = 'n', value_name = "SIZE", value_parser = units::positive_byte_size, conflicts_with_all = ["time", "warmup"], allow_hyphen_values = true)]
-    pub bytes: Option<u64>,
-    /// Have the receiver read into memory as an application would, instead of discarding in the kernel
-    #[arg(long)]
-    pub copy: bool,
     /// Give up when name lookup, connection or the sink's first word take longer
     #[arg(long, value_name = "DUR", default_value = "5s", value_parser = units::positive_duration, allow_hyphen_values = true)]
     pub connect_timeout: Duration,
     /// Give up when no byte gets through for this long
     #[arg(long, value_name = "DUR", default_value = "10s", value_parser = units::positive_duration, allow_hyphen_values = true)]
     pub idle_timeout: Duration,
+    /// Show the sink that this end knows the secret in FILE
+    #[arg(long, value_name = "FILE")]
+    pub secret_file: Option<PathBuf>,
+    /// Use IPv4 only
+    #[arg(long, short = '4', conflicts_with = "ipv6")]
+    pub ipv4: bool,
+    /// Use IPv6 only
+    #[arg(long, short = '6')]
+    pub ipv6: bool,
+    /// Connect from this local address
+    #[arg(long, value_name = "ADDR")]
+    pub bind: Option<IpAddr>,
+    /// Connect through this network interface
+    #[arg(long, value_name = "NAME")]
+    pub interface: Option<String>,
+    /// Keep this end's workers on these CPUs, in turn: 0,2-3
+    #[arg(long, value_name = "LIST", value_parser = workers::cpu_list)]
+    pub cpu: Option<CpuList>,
+    /// Differentiated services code point of both ends: 0 to 63, or ef, cs1, af41, le
+    #[arg(long, value_name = "DSCP", value_parser = dscp, allow_hyphen_values = true)]
+    pub dscp: Option<u8>,
+}
+
+/// How TCP is used.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "TCP")]
+pub struct TcpArgs {
+    /// Ask both ends for send and receive buffers of this size; what the kernel grants is reported
+    #[arg(long, short = 'w', value_name = "SIZE", value_parser = units::positive_byte_size, allow_hyphen_values = true)]
+    pub buffer: Option<u64>,
+    /// Congestion control of the sending end
+    #[arg(long, value_name = "NAME")]
+    pub congestion: Option<String>,
+    /// Largest segment, bytes
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u16).range(88..=32767), allow_hyphen_values = true)]
+    pub mss: Option<u16>,
+    /// Send small segments at once (no Nagle algorithm)
+    #[arg(long)]
+    pub nodelay: bool,
+}
+
+/// `tcpsink recv`, `tcpsink both`, and most of `tcpsink send`.
+#[derive(Debug, Clone, clap::Args)]
+pub struct TransferArgs {
+    #[command(flatten)]
+    pub peer: PeerArgs,
+    /// Move exactly this much (each way) instead of for --time
+    #[arg(long, short = 'n', value_name = "SIZE", value_parser = units::positive_byte_size, conflicts_with_all = ["time", "warmup"], allow_hyphen_values = true)]
+    pub bytes: Option<u64>,
+    /// Connections in each direction, a thread each
+    #[arg(long, short = 'P', value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256), allow_hyphen_values = true)]
+    pub streams: u32,
+    /// Add lines for each stream (test tcp_send_stream, tcp_recv_stream)
+    #[arg(long)]
+    pub per_stream: bool,
+    /// Send at this many bits of payload per second, all streams together
+    #[arg(long, short = 'b', value_name = "RATE", value_parser = units::bit_rate, allow_hyphen_values = true)]
+    pub rate: Option<u64>,
+    /// Bytes per send call [default: 1M], and per receive call with --copy [default: 128K]
+    #[arg(long, short = 'l', value_name = "SIZE", value_parser = message, allow_hyphen_values = true)]
+    pub message: Option<u64>,
+    /// How the sending end hands bytes to the kernel
+    #[arg(long, value_name = "METHOD", value_enum, default_value_t)]
+    pub method: Method,
+    /// Have the receiver read into memory as an application would, instead of discarding in the kernel
+    #[arg(long)]
+    pub copy: bool,
+    /// Measure latency too: one second idle before (tcp_idle_ping), and beside the transfer (tcp_loaded_ping)
+    #[arg(long)]
+    pub probe: bool,
+    #[command(flatten)]
+    pub tcp: TcpArgs,
     #[command(flatten)]
     pub schedule: ScheduleArgs,
     #[command(flatten)]
-    pub output: OutputArgs,
+    pub lines: OutputArgs,
+}
+
+/// `tcpsink send`.
+#[derive(Debug, Clone, clap::Args)]
+pub struct SendArgs {
+    /// Send this file, or - for standard input, instead of random bytes
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["time", "warmup", "streams", "runs", "within", "method"])]
+    pub input: Option<PathBuf>,
+    #[command(flatten)]
+    pub transfer: TransferArgs,
+}
+
+/// `tcpsink ping`.
+#[derive(Debug, Clone, clap::Args)]
+pub struct PingArgs {
+    #[command(flatten)]
+    pub peer: PeerArgs,
+    /// Size of a request
+    #[arg(long, value_name = "SIZE", default_value = "1", value_parser = message, allow_hyphen_values = true)]
+    pub request: u64,
+    /// Size of a response
+    #[arg(long, value_name = "SIZE", default_value = "1", value_parser = message, allow_hyphen_values = true)]
+    pub response: u64,
+    /// Connections that ping at once, a thread each
+    #[arg(long, short = 'P', value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256), allow_hyphen_values = true)]
+    pub streams: u32,
+    #[command(flatten)]
+    pub tcp: TcpArgs,
+    #[command(flatten)]
+    pub schedule: ScheduleArgs,
+    #[command(flatten)]
+    pub lines: OutputArgs,
+}
+
+/// `tcpsink connect`.
+#[derive(Debug, Clone, clap::Args)]
+pub struct ConnectArgs {
+    #[command(flatten)]
+    pub peer: PeerArgs,
+    /// Threads that connect at once
+    #[arg(long, short = 'P', value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256), allow_hyphen_values = true)]
+    pub streams: u32,
+    #[command(flatten)]
+    pub schedule: ScheduleArgs,
+    #[command(flatten)]
+    pub lines: OutputArgs,
 }
 
 /// The port that firewalls already know from iperf3.
 const DEFAULT_PORT: u16 = 5201;
+
+/// Largest message: what one call moves at most anyway.
+const MAX_MESSAGE: u64 = 1 << 30;
+
+fn message(text: &str) -> Result<u64, String> {
+    match units::positive_byte_size(text) {
+        Ok(bytes) if bytes > MAX_MESSAGE => Err("is too large (at most 1G)".into()),
+        size => size.map_err(|error| error.to_string()),
+    }
+}
+
+/// The names of RFC 2474 (cs), RFC 2597 (af), RFC 3246 (ef), RFC 5865 (va) and RFC 8622 (le), or the number.
+fn dscp(text: &str) -> Result<u8, String> {
+    let name = text.to_ascii_lowercase();
+    let digits: Vec<u8> = name.bytes().skip(2).map(|digit| digit.wrapping_sub(b'0')).collect();
+    match (name.get(..2), digits[..].as_ref()) {
+        (Some("ef"), []) => Ok(46),
+        (Some("va"), []) => Ok(44),
+        (Some("le"), []) => Ok(1),
+        (Some("cs"), [class @ 0..=7]) => Ok(class << 3),
+        (Some("af"), [class @ 1..=4, drop @ 1..=3]) => Ok((class << 3) + (drop << 1)),
+        _ => name
+            .parse()
+            .ok()
+            .filter(|code| *code < 64)
+            .ok_or_else(|| "expected 0 to 63, or ef, va, le, cs0 to cs7, af11 to af43".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_points_have_names() {
+        for (text, code) in [("ef", 46), ("CS1", 8), ("af41", 34), ("le", 1), ("0", 0), ("63", 63)] {
+            assert_eq!(dscp(text), Ok(code), "{text}");
+        }
+        for wrong in ["64", "-1", "af44", "cs8", "cs", "x", "af4ü"] {
+            assert!(dscp(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,259 +1,221 @@
-//! `tcpsink send`: asks a sink, sends, waits for the receiver's word, and prints both ends' lines.
+//! The verbs that ask a sink: what they ask for, how often, and what comes out.
 
 use std::fmt::Write;
-use std::net::{Shutdown, SocketAddr, TcpStream};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use anyhow::{Context, anyhow, bail};
-use common::cli::{Ending, Session};
+use anyhow::Context;
+use common::access::Secret;
+use common::cli::{Ending, OutputArgs, ScheduleArgs, Session};
 use common::repeat::{Next, Repeat};
-use common::sampler::{self, Identity};
-use common::schema::line::{Flag, Span};
+use common::sampler;
+use common::schema::line::Flag;
 use common::schema::tcpsink::SCHEMA;
-use common::{socket, units};
+use common::socket::Options;
+use common::units;
+use common::workers::CpuList;
 
-use crate::args::SendArgs;
-use crate::flow::{self, Direction, Finished, Pulse};
-use crate::protocol::{self, Control, FromClient, FromSink, Request};
-use crate::record::{Subject, TcpState};
-use crate::report::Report;
-use crate::worker::{MESSAGE, Stream};
+use crate::args::{ConnectArgs, PeerArgs, PingArgs, SendArgs, TcpArgs, TransferArgs};
+use crate::dialogue::{Dialogue, Outcome};
+use crate::engine::Method;
+use crate::engine::file::Input;
+use crate::engine::ping::Sizes;
+use crate::part::Speaker;
+use crate::protocol::{Kind, Request};
 
-/// How long an interrupted client waits for the receiver's line: people who press ^C want the prompt back.
-const LAST_WORD: Duration = Duration::from_secs(1);
+/// Length of the ping before a transfer that is probed.
+const IDLE_PING: Duration = Duration::from_secs(1);
 
-/// Runs the verb.
+/// The way to a sink.
+#[derive(Debug)]
+pub struct Peer {
+    /// Who it is, and who this end is.
+    pub args: PeerArgs,
+    /// Options of every connection.
+    pub options: Options,
+    /// What a sink may want to see proof of.
+    pub secret: Option<Secret>,
+    /// Where the workers run.
+    pub cpus: CpuList,
+    /// For the lines of this end.
+    pub speaker: Speaker,
+}
+
+/// `tcpsink send`.
 pub fn send(args: &SendArgs) -> anyhow::Result<Ending> {
-    let mut repeat = args.schedule.repeat(args.bytes.is_none())?;
-    let session = args.output.open("tcpsink", &SCHEMA)?;
-    loop {
-        let client = Client { args, session: &session, run: repeat.number() };
-        let mut outcome = client.measure().with_context(|| format!("sending to {} port {}", args.host, args.port))?;
-        let rate = outcome.report.as_ref().and_then(Report::bytes_per_s);
-        let next = repeat.finish(rate);
-        outcome.raise_if(next == Next::Unsettled, Flag::Unsettled)?;
-        outcome.print(&session)?;
-        if let Some(ending) = Ending::of(&session.stop) {
-            return Ok(ending);
-        }
-        client.sum_up(&outcome, &repeat);
-        if let Some(failure) = outcome.failure {
-            return Err(failure.context(format!("sending to {} port {}", args.host, args.port)));
-        }
-        if next != Next::Again {
-            return Ok(Ending::Measured);
-        }
+    transfer(Kind::Send, &args.transfer, args.input.as_deref().map(Input::open).transpose()?)
+}
+
+/// `tcpsink recv` and `tcpsink both`.
+pub fn transfer(kind: Kind, args: &TransferArgs, input: Option<Input>) -> anyhow::Result<Ending> {
+    let is_timed = args.bytes.is_none() && input.is_none();
+    let request = Request {
+        time: is_timed.then(|| args.schedule.run_time()),
+        bytes: args.bytes,
+        streams: args.streams.into(),
+        per_stream: args.per_stream,
+        copy: args.copy,
+        message: args.message,
+        method: args.method,
+        rate: args.rate,
+        ..request(kind, &args.peer, &args.lines, &args.schedule, Some(&args.tcp))
+    };
+    let peer = Peer::new(&args.peer, &args.lines, Some(&args.tcp))?;
+    let job = Job { peer, request, input, probes: args.probe };
+    job.run(&args.schedule, is_timed, &args.lines)
+}
+
+/// `tcpsink ping`.
+pub fn ping(args: &PingArgs) -> anyhow::Result<Ending> {
+    let kind = Kind::Ping(Sizes { request: args.request, response: args.response });
+    let request = Request {
+        streams: args.streams.into(),
+        // A request must not wait for the response before it.
+        nodelay: true,
+        ..request(kind, &args.peer, &args.lines, &args.schedule, Some(&args.tcp))
+    };
+    let peer = Peer::new(&args.peer, &args.lines, Some(&args.tcp))?;
+    Job { peer, request, input: None, probes: false }.run(&args.schedule, true, &args.lines)
+}
+
+/// `tcpsink connect`.
+pub fn connect(args: &ConnectArgs) -> anyhow::Result<Ending> {
+    let request = Request {
+        streams: args.streams.into(),
+        ..request(Kind::Connect, &args.peer, &args.lines, &args.schedule, None)
+    };
+    let peer = Peer::new(&args.peer, &args.lines, None)?;
+    Job { peer, request, input: None, probes: false }.run(&args.schedule, true, &args.lines)
+}
+
+/// What all verbs ask for.
+fn request(kind: Kind, peer: &PeerArgs, lines: &OutputArgs, schedule: &ScheduleArgs, tcp: Option<&TcpArgs>) -> Request {
+    Request {
+        kind,
+        run: 1,
+        label: lines.label.clone(),
+        streams: 1,
+        per_stream: false,
+        time: Some(schedule.run_time()),
+        bytes: None,
+        warmup: schedule.warm_up(),
+        interval: schedule.interval.interval,
+        idle_timeout: peer.idle_timeout,
+        copy: false,
+        message: None,
+        method: Method::Auto,
+        rate: None,
+        buffer: tcp.and_then(|tcp| tcp.buffer),
+        congestion: tcp.and_then(|tcp| tcp.congestion.clone()),
+        dscp: peer.dscp,
+        nodelay: tcp.is_some_and(|tcp| tcp.nodelay),
     }
 }
 
-/// One run.
-struct Client<'a> {
-    args: &'a SendArgs,
-    session: &'a Session,
-    run: u64,
+impl Peer {
+    fn new(args: &PeerArgs, lines: &OutputArgs, tcp: Option<&TcpArgs>) -> anyhow::Result<Self> {
+        let options = Options {
+            buffer: tcp.and_then(|tcp| tcp.buffer),
+            congestion: tcp.and_then(|tcp| tcp.congestion.clone()),
+            mss: tcp.and_then(|tcp| tcp.mss),
+            dscp: args.dscp,
+            nodelay: tcp.is_some_and(|tcp| tcp.nodelay),
+            bind: args.bind,
+            interface: args.interface.clone(),
+        };
+        let speaker = Speaker {
+            host: sampler::host_name(),
+            label: lines.label.clone().unwrap_or_default(),
+            target: args.host.clone(),
+        };
+        let secret = args.secret_file.as_deref().map(Secret::read).transpose()?;
+        Ok(Self { args: args.clone(), options, secret, cpus: args.cpu.clone().unwrap_or_default(), speaker })
+    }
+
+    fn context(&self) -> String {
+        format!("{} port {}", self.args.host, self.args.port)
+    }
 }
 
-/// What came out of a run.
-struct Outcome {
-    sent: Finished,
-    report: Option<Report>,
-    failure: Option<anyhow::Error>,
+/// A verb, ready to run.
+struct Job {
+    peer: Peer,
+    request: Request,
+    input: Option<Input>,
+    probes: bool,
 }
 
-/// What the sink says while the test runs and after.
-enum Word {
-    /// The receiver's line, and what went wrong there.
-    Total(Report, Option<String>),
-    Gone(anyhow::Error),
-}
+impl Job {
+    fn run(mut self, schedule: &ScheduleArgs, is_timed: bool, lines: &OutputArgs) -> anyhow::Result<Ending> {
+        let mut repeat = schedule.repeat(is_timed)?;
+        let session = lines.open("tcpsink", &SCHEMA)?;
+        loop {
+            self.request.run = repeat.number();
+            let mut outcome = self.measure(&session).with_context(|| self.peer.context())?;
+            let next = repeat.finish(outcome.rate());
+            outcome.raise_if(next == Next::Unsettled, Flag::Unsettled)?;
+            outcome.lines.iter().try_for_each(|line| session.lines.write_line(line.text()))?;
+            if let Some(ending) = Ending::of(&session.stop) {
+                return Ok(ending);
+            }
+            session.console.summary(&self.summary(&outcome, &repeat));
+            if let Some(failure) = outcome.failure {
+                return Err(failure.context(self.peer.context()));
+            }
+            if next != Next::Again {
+                return Ok(Ending::Measured);
+            }
+        }
+    }
 
-impl Client<'_> {
-    fn measure(&self) -> anyhow::Result<Outcome> {
-        let deadline = Instant::now() + self.args.connect_timeout;
-        let host = self.args.host.trim_start_matches('[').trim_end_matches(']');
-        let addresses = socket::resolve(host, self.args.port, deadline)?;
-        let (mut control, token) = self.ask(&addresses, deadline)?;
-        let peer = control.stream().peer_addr().context("the sink went away")?;
-        let data = socket::connect(&[peer], deadline)?;
-        protocol::write_line(&data, &FromClient::Data { token }.text()).context("cannot open the stream")?;
-        data.set_write_timeout(None)?;
-        let streams = [Stream { socket: data, early: None }];
-        let hang_up = control.stream().try_clone()?;
+    fn measure(&mut self, session: &Session) -> anyhow::Result<Outcome> {
+        let transfer = Dialogue::new(&self.peer, &self.request, session).sending(self.input.take());
+        if !self.probes {
+            return transfer.hold(&session.stop);
+        }
+        let sizes = Sizes { request: 1, response: 1 };
+        let ping = Request {
+            kind: Kind::Ping(sizes),
+            time: Some(IDLE_PING),
+            bytes: None,
+            warmup: Duration::ZERO,
+            interval: None,
+            streams: 1,
+            per_stream: false,
+            rate: None,
+            nodelay: true,
+            ..self.request.clone()
+        };
+        let idle = Dialogue::probe(&self.peer, &ping, session, "tcp_idle_ping").hold(&session.stop)?;
+        idle.lines.iter().try_for_each(|line| session.lines.write_line(line.text()))?;
+        if let Some(failure) = idle.failure {
+            return Err(failure);
+        }
+        let loaded = Request { time: None, interval: self.request.interval, warmup: self.request.warmup, ..ping };
+        let loaded = Dialogue::probe(&self.peer, &loaded, session, "tcp_loaded_ping");
+        let enough = session.stop.child()?;
         std::thread::scope(|scope| {
-            let (words, heard) = mpsc::channel();
-            std::thread::Builder::new().name("control".into()).spawn_scoped(scope, move || {
-                // Whoever waits may have given up.
-                let _ = words.send(listen_to(&mut control, self.session).unwrap_or_else(Word::Gone));
-            })?;
-            let outcome = self.transfer(&streams, &hang_up, &heard);
-            // Ends the listening thread; the connection may be gone already.
-            let _ = hang_up.shutdown(Shutdown::Both);
-            outcome
+            let probe =
+                std::thread::Builder::new().name("probe".into()).spawn_scoped(scope, || loaded.hold(&enough))?;
+            let outcome = transfer.then_stopping(&enough).hold(&session.stop);
+            enough.set();
+            let probed = probe.join().unwrap_or_else(|_| Err(anyhow::anyhow!("a worker thread panicked")));
+            let (mut outcome, probed) = (outcome?, probed.context("probe")?);
+            outcome.lines.extend(probed.lines);
+            outcome.failure = outcome.failure.or(probed.failure);
+            Ok(outcome)
         })
     }
 
-    /// Opens the control connection and asks for the test.
-    fn ask(&self, addresses: &[SocketAddr], deadline: Instant) -> anyhow::Result<(Control, String)> {
-        let mut control = Control::new(socket::connect(addresses, deadline)?, Vec::new())?;
-        let request = Request {
-            run: self.run,
-            label: self.args.output.label.clone(),
-            time: if self.args.bytes.is_some() { None } else { Some(self.args.schedule.run_time()) },
-            warmup: self.args.schedule.warm_up(),
-            interval: self.args.schedule.interval.interval,
-            idle_timeout: self.args.idle_timeout,
-            copy: self.args.copy,
-        };
-        protocol::write_line(control.stream(), &FromClient::Send(request).text()).context("cannot ask the sink")?;
-        let answer = match control.read_line(Some(deadline)) {
-            Ok(Some(line)) => line,
-            Ok(None) => bail!("it closed the connection without a word: is a tcpsink listening there?"),
-            Err(error) if error.kind() == std::io::ErrorKind::TimedOut => {
-                bail!("it accepts but does not answer (--connect-timeout): is a tcpsink listening there?")
-            }
-            Err(error) => return Err(error).context("no answer from the sink"),
-        };
-        match FromSink::parse(&answer) {
-            Ok(FromSink::Accepted { token }) => Ok((control, token)),
-            Ok(FromSink::Refused { why } | FromSink::Failed { why }) => bail!("the sink refused: {why}"),
-            Ok(FromSink::Line { .. }) => bail!("the sink reports before the test"),
-            Err(protocol::ProtocolError::Foreign) => {
-                let text: String = String::from_utf8_lossy(&answer).chars().take(60).collect();
-                bail!("no tcpsink is listening there: it answered '{}'", text.trim())
-            }
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    fn transfer(&self, streams: &[Stream], control: &TcpStream, heard: &Receiver<Word>) -> anyhow::Result<Outcome> {
-        let plan = self.plan();
-        let progress = self.session.console.progress(plan.time.map(|time| time + plan.warmup));
-        let lines = &self.session.lines;
-        let sent = flow::run(&plan, streams, &self.session.stop, Some(&progress), &|record| {
-            lines.write_line(&record.text()?)
-        })?;
-        let done = FromClient::Done { bytes: sent.all_bytes, whole: !sent.is_cut };
-        // If the sink is gone, its silence says so.
-        let _ = protocol::write_line(control, &done.text());
-        let mut outcome = Outcome { sent, report: None, failure: None };
-        let own_failure = outcome.sent.failure.take();
-        outcome.failure = match self.last_word(streams, heard) {
-            // The sink's reason first: it knows why it hung up, this end only that.
-            Ok(Word::Total(report, why)) => {
-                let partial = report.is_partial() && !self.session.stop.is_set();
-                outcome.report = Some(report);
-                why.map(|why| anyhow!("the sink gave up: {why}"))
-                    .or(own_failure)
-                    .or_else(|| partial.then(|| anyhow!("the sink did not get all of it")))
-            }
-            Ok(Word::Gone(error)) | Err(error) => {
-                outcome.sent.is_cut = true;
-                own_failure.or(Some(error))
-            }
-        };
-        outcome.sent.total.raise_if(outcome.sent.is_cut, Flag::Partial);
-        Ok(outcome)
-    }
-
-    fn plan(&self) -> flow::Plan {
-        let args = self.args;
-        let identity = Identity {
-            schema: SCHEMA.tag,
-            host: sampler::host_name(),
-            label: args.output.label.clone().unwrap_or_default(),
-            test: "tcp_send",
-            target: args.host.clone(),
-            run: self.run,
-        };
-        flow::Plan {
-            subject: Subject { identity, method: "write", message_bytes: MESSAGE as u64, streams: 1 },
-            direction: Direction::Send(args.bytes),
-            time: if args.bytes.is_some() { None } else { Some(args.schedule.run_time()) },
-            warmup: args.schedule.warm_up(),
-            interval: args.schedule.interval.interval,
-            idle_timeout: args.idle_timeout,
-            owns_process: true,
-        }
-    }
-
-    /// Waits for the receiver's total for as long as bytes still get through, and the idle time after that.
-    fn last_word(&self, streams: &[Stream], heard: &Receiver<Word>) -> anyhow::Result<Word> {
-        let mut pulse = Pulse::start_draining();
-        let start = Instant::now();
-        loop {
-            let is_interrupted = self.session.stop.is_set();
-            let most = if is_interrupted { LAST_WORD } else { Duration::MAX };
-            let limit = self.args.idle_timeout.min(most);
-            match heard.recv_timeout(pulse.next.saturating_duration_since(Instant::now())) {
-                Ok(word) => return Ok(word),
-                Err(RecvTimeoutError::Disconnected) => bail!("the sink went away"),
-                Err(RecvTimeoutError::Timeout) => {
-                    let now = Instant::now();
-                    let interrupted = is_interrupted && now.duration_since(start) >= limit;
-                    let tcp = || TcpState::read(streams, true);
-                    if interrupted || pulse.is_over(now, limit, tcp) {
-                        let limit = units::duration_text(limit);
-                        bail!("no byte got through and no word came from the sink for {limit} (--idle-timeout)");
-                    }
-                }
-            }
-        }
-    }
-
-    fn sum_up(&self, outcome: &Outcome, repeat: &Repeat) {
-        let Some(report) = &outcome.report else { return };
-        let sent = &outcome.sent.total.line;
-        let mut text = format!(
-            "{} received {} in {:.3} s: {}; {} retransmits",
-            self.args.host,
-            units::bytes_text(report.bytes()),
-            report.seconds(),
-            report.bytes_per_s().map_or_else(|| "too short for a rate".into(), units::rate_text),
-            sent.errors.map_or_else(|| "unknown".into(), |errors| errors.to_string()),
-        );
+    fn summary(&self, outcome: &Outcome, repeat: &Repeat) -> String {
+        let mut parts: Vec<_> = outcome.lines.iter().filter_map(|line| line.summary(&self.peer.args.host)).collect();
         if let Some((mean, half_width)) = repeat.confidence() {
-            let _ = write!(
-                text,
-                "; mean of {} runs {} ± {:.1} %",
-                self.run,
-                units::rate_text(mean),
-                100.0 * half_width / mean.max(f64::MIN_POSITIVE)
-            );
+            let mut text = format!("mean of {} runs ", self.request.run);
+            let share = 100.0 * half_width / mean.max(f64::MIN_POSITIVE);
+            let rate = if outcome.moves_bytes() { units::rate_text(mean) } else { format!("{mean:.0}/s") };
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{rate} ± {share:.1} %");
+            parts.push(text);
         }
-        self.session.console.summary(&text);
+        parts.join("; ")
     }
-}
-
-impl Outcome {
-    fn raise_if(&mut self, holds: bool, flag: Flag) -> anyhow::Result<()> {
-        self.sent.total.raise_if(holds, flag);
-        if let (true, Some(report)) = (holds, &mut self.report) {
-            report.raise(flag)?;
-        }
-        Ok(())
-    }
-
-    fn print(&self, session: &Session) -> anyhow::Result<()> {
-        session.lines.write_line(&self.sent.total.text()?)?;
-        self.report.iter().try_for_each(|report| session.lines.write_line(report.text()))
-    }
-}
-
-/// Passes the sink's interval lines on as they come, until its last word.
-fn listen_to(control: &mut Control, session: &Session) -> anyhow::Result<Word> {
-    let mut failure = None;
-    while let Some(line) = control.read_line(None).context("no word from the sink")? {
-        match FromSink::parse(&line)? {
-            FromSink::Line { span: Span::Interval, text } => session.lines.write_line(&text)?,
-            FromSink::Line { span: Span::Total, text } => return Ok(Word::Total(Report::read(text)?, failure)),
-            FromSink::Failed { why } | FromSink::Refused { why } => failure = Some(why),
-            FromSink::Accepted { .. } => bail!("the sink accepts twice"),
-        }
-    }
-    bail!(
-        "{}",
-        failure
-            .map_or_else(|| "the sink went away before its last word".into(), |why| format!("the sink gave up: {why}"))
-    )
 }

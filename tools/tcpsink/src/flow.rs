@@ -2,95 +2,149 @@
 //! Every verb of both ends is made of flows.
 
 use std::net::Shutdown;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use common::console::Progress;
-use common::counters::{Counters, Counts};
+use common::counters::Counts;
+use common::latency::{Latencies, Recorder};
 use common::sampler::{Epoch, Sample, Snapshot, Ticker};
-use common::schema::line::Span;
-use common::stop::{self, Stop};
-use common::workers::{Bell, Crew};
-use common::{buffer, cpu, socket};
+use common::schema::line::{Flag, Span};
+use common::stop::{self, Reason, Stop};
+use common::workers::{self, CpuList, Crew};
 
-use crate::record::{Record, Subject, TcpState};
-use crate::worker::{self, Intake, Lane, MESSAGE, Shared, Stream};
-
-/// How often a sender looks whether anything still gets through.
-const PULSE: Duration = Duration::from_millis(250);
-
-/// Which way the bytes go.
-#[derive(Debug, Clone, Copy)]
-pub enum Direction {
-    /// Until the planned time, or this many bytes.
-    Send(Option<u64>),
-    /// To the end of the streams.
-    Receive(Intake),
-}
+use crate::engine::{Lane, Shared, StageTimes, Stages, Stream};
+use crate::protocol::Way;
+use crate::pulse::Pulse;
+use crate::record::{Details, Record, Subject, TcpState};
+use crate::role::{Role, work};
 
 /// One direction of a test, valid by construction.
 #[derive(Debug)]
 pub struct Plan {
     /// What the lines say of it.
     pub subject: Subject,
-    /// Which way.
-    pub direction: Direction,
-    /// Planned length after the warm-up. It ends a sender; a receiver goes on to the last byte.
+    /// What is done.
+    pub role: Role,
+    /// Planned length after the warm-up. It ends the end that leads; the other goes on to the last byte.
     pub time: Option<Duration>,
     /// Not counted.
     pub warmup: Duration,
     /// Lines between.
     pub interval: Option<Duration>,
+    /// Lines of each stream too.
+    pub per_stream: bool,
     /// Give up after so long without a byte.
     pub idle_timeout: Duration,
-    /// Whether the CPU time is the whole process's, or only that of the workers: a sink may serve others meanwhile.
-    pub owns_process: bool,
+    /// Give up after so long in any case.
+    pub max_time: Option<Duration>,
+    /// Give up after so many bytes.
+    pub max_bytes: Option<u64>,
+    /// Buffers asked for, bytes.
+    pub buffer: Option<u64>,
+    /// Where the workers run.
+    pub cpus: CpuList,
 }
 
 /// How a flow ended.
 #[derive(Debug)]
 pub struct Finished {
-    /// The line of the whole run.
-    pub total: Record,
+    /// The line of the whole run; with `per_stream`, those of the streams before it.
+    pub totals: Vec<Record>,
     /// Bytes moved, the warm-up's included.
     pub all_bytes: u64,
     /// It did not run to its planned end.
     pub is_cut: bool,
     /// Why, unless it was told to stop.
     pub failure: Option<anyhow::Error>,
+    role: Role,
+}
+
+impl Plan {
+    /// The same direction with another role, which the lines name.
+    #[must_use]
+    pub fn with_role(mut self, role: Role) -> Self {
+        self.subject.identity.test = role.test();
+        self.subject.method = role.method();
+        self.subject.message_bytes = role.message_bytes();
+        self.subject.response_bytes = role.response_bytes();
+        self.role = role;
+        self
+    }
+}
+
+impl Finished {
+    /// This end sent the payload.
+    pub fn sends(&self) -> bool {
+        self.role.sends()
+    }
+
+    /// What was sent at one end has to arrive at the other.
+    pub fn moves_payload(&self) -> bool {
+        !matches!(self.role, Role::Ping(_) | Role::Pong(_) | Role::Connect(_))
+    }
+
+    /// Raises a flag on all totals if `holds`.
+    pub fn raise_if(&mut self, holds: bool, flag: Flag) {
+        for total in &mut self.totals {
+            total.raise_if(holds, flag);
+        }
+    }
+
+    /// Gives a stored file its name.
+    pub fn complete(self) -> anyhow::Result<()> {
+        if let Role::Store(output) = self.role { output.complete() } else { Ok(()) }
+    }
 }
 
 /// Takes the interval lines.
 pub type Emit<'a> = dyn Fn(&Record) -> anyhow::Result<()> + Sync + 'a;
 
+/// Runs all directions of a test at once, each over its streams.
+pub fn run_all(
+    plans: Vec<Plan>,
+    streams: &[(Way, Vec<Stream>)],
+    stop: &Stop,
+    progress: Option<&Progress<'_>>,
+    emit: &Emit<'_>,
+) -> anyhow::Result<Vec<Finished>> {
+    std::thread::scope(|scope| {
+        let mut started = Vec::new();
+        for (index, plan) in plans.into_iter().enumerate() {
+            let streams = streams.get(index).map_or(&[][..], |(_, streams)| streams);
+            // One of them moves the bar.
+            let progress = progress.filter(|_| index == 0);
+            let flow = move || run(plan, streams, stop, progress, emit);
+            started.push(std::thread::Builder::new().name("flow".into()).spawn_scoped(scope, flow)?);
+        }
+        let panicked = |_| Err(anyhow!("a worker thread panicked"));
+        started.into_iter().map(|flow| flow.join().unwrap_or_else(panicked)).collect()
+    })
+}
+
 /// Runs one direction over `streams` until it is done, `stop` is set or it fails.
 pub fn run(
-    plan: &Plan,
+    plan: Plan,
     streams: &[Stream],
     stop: &Stop,
     progress: Option<&Progress<'_>>,
     emit: &Emit<'_>,
 ) -> anyhow::Result<Finished> {
-    let lanes: Vec<_> = streams.iter().map(|_| Lane::default()).collect();
+    let lanes: Vec<_> = (0..plan.subject.streams).map(|_| plan.role.lane()).collect();
     let shared = Shared::default();
-    let works: Vec<_> = streams
-        .iter()
-        .zip(&lanes)
-        .enumerate()
-        .map(|(index, (stream, lane))| work(plan, stream, (index as u64, streams.len() as u64), &shared, lane))
-        .collect::<anyhow::Result<_>>()?;
-    let before = Before {
-        epoch: Epoch::now(),
-        at: Instant::now(),
-        cpu: if plan.owns_process { cpu::process_time() } else { Duration::ZERO },
-        tcp: tcp_state(plan, streams),
-    };
-    std::thread::scope(|scope| {
+    let works: Vec<_> =
+        (0..lanes.len()).map(|index| work(&plan, streams, index, &shared, &lanes[index])).collect::<Result<_, _>>()?;
+    let finished = std::thread::scope(|scope| {
         let mut crew = Crew::new()?;
-        let mut flow = Flow { plan, streams, lanes: &lanes, shared: &shared, before, halted: false, cut: None };
+        let mut flow = Flow::new(&plan, streams, &lanes, &shared);
         let watch = || {
             for (index, work) in works.into_iter().enumerate() {
-                crew.spawn(scope, format!("stream-{index}"), work)?;
+                let cpu = plan.cpus.of(index);
+                crew.spawn(scope, format!("stream-{index}"), move |bell| {
+                    cpu.map_or(Ok(()), workers::pin)?;
+                    work(bell)
+                })?;
             }
             flow.watch(&crew, stop, progress, emit)
         };
@@ -99,42 +153,9 @@ pub fn run(
             flow.halt(Shutdown::Both);
         }
         flow.finish(crew, spans?, emit)
-    })
-}
-
-type Work<'a> = Box<dyn FnOnce(&Bell) -> anyhow::Result<()> + Send + 'a>;
-
-fn work<'a>(
-    plan: &Plan,
-    stream: &'a Stream,
-    (index, of): (u64, u64),
-    shared: &'a Shared,
-    lane: &'a Lane,
-) -> anyhow::Result<Work<'a>> {
-    match plan.direction {
-        Direction::Send(bytes) => {
-            let quota = bytes.map(|bytes| bytes / of + u64::from(index < bytes % of));
-            let payload = buffer::incompressible(MESSAGE)?;
-            stream.socket.set_nonblocking(true)?;
-            Ok(Box::new(move |bell| worker::send(&stream.socket, &payload, quota, shared, lane, bell)))
-        }
-        Direction::Receive(intake) => {
-            socket::set_read_timeout(&stream.socket, plan.idle_timeout)?;
-            Ok(Box::new(move |bell| worker::receive(stream, intake, shared, lane, bell)))
-        }
-    }
-}
-
-fn tcp_state(plan: &Plan, streams: &[Stream]) -> TcpState {
-    TcpState::read(streams, matches!(plan.direction, Direction::Send(_)))
-}
-
-/// The state before the workers start.
-struct Before {
-    epoch: Epoch,
-    at: Instant,
-    cpu: Duration,
-    tcp: TcpState,
+    });
+    let (totals, all_bytes, is_cut, failure) = finished?;
+    Ok(Finished { totals, all_bytes, is_cut, failure, role: plan.role })
 }
 
 /// A flow that runs.
@@ -143,7 +164,11 @@ struct Flow<'a> {
     streams: &'a [Stream],
     lanes: &'a [Lane],
     shared: &'a Shared,
-    before: Before,
+    epoch: Epoch,
+    /// The state before the workers start.
+    before: Mark,
+    /// Latencies of each lane over the whole run.
+    latencies: Vec<Latencies>,
     halted: bool,
     cut: Option<Cut>,
 }
@@ -151,12 +176,22 @@ struct Flow<'a> {
 /// Why a flow ends before its planned end.
 enum Cut {
     Told,
-    Stalled,
+    Failed(anyhow::Error),
 }
 
-/// One end of a span.
+/// One end of a span: the sums, and the state of each lane.
 #[derive(Clone)]
-struct Mark(Snapshot, TcpState);
+struct Mark {
+    snapshot: Snapshot,
+    lanes: Vec<LaneState>,
+}
+
+#[derive(Clone, Default)]
+struct LaneState {
+    counts: Counts,
+    tcp: TcpState,
+    stages: Option<StageTimes>,
+}
 
 /// What is being measured: the whole from `base` on and, if there are intervals, the open one.
 struct Spans {
@@ -164,7 +199,23 @@ struct Spans {
     open: Option<(Mark, Ticker)>,
 }
 
-impl Flow<'_> {
+type Sums = (Vec<Record>, u64, bool, Option<anyhow::Error>);
+
+impl<'a> Flow<'a> {
+    fn new(plan: &'a Plan, streams: &'a [Stream], lanes: &'a [Lane], shared: &'a Shared) -> Self {
+        let epoch = Epoch::now();
+        let now = Instant::now();
+        let tcp = |index: usize| streams.get(index).map(|stream| TcpState::of(stream, plan.role.sends()));
+        let states = (0..lanes.len()).map(|index| LaneState {
+            tcp: tcp(index).unwrap_or_default(),
+            stages: lanes[index].stages.as_ref().map(Stages::snapshot),
+            counts: Counts::default(),
+        });
+        let before = Mark { snapshot: Snapshot::before(now, Duration::ZERO, now), lanes: states.collect() };
+        let latencies = if plan.role.measures_latency() { vec![Latencies::default(); lanes.len()] } else { Vec::new() };
+        Self { plan, streams, lanes, shared, epoch, before, latencies, halted: false, cut: None }
+    }
+
     /// Sleeps and samples until every worker has ended. `None` if the warm-up was not over by then.
     fn watch(
         &mut self,
@@ -182,7 +233,8 @@ impl Flow<'_> {
             };
             let redraw = progress.and_then(Progress::redraw_every).map(|period| Instant::now() + period);
             let end = if self.halted { None } else { self.end() };
-            let wake = [tick, end, redraw, self.sends().then_some(pulse.next)].into_iter().flatten().min();
+            let pulses = self.plan.role.sends() || self.plan.max_time.is_some();
+            let wake = [tick, end, redraw, pulses.then_some(pulse.next)].into_iter().flatten().min();
             if self.halted {
                 stop::wait_for(crew.news(), wake)?;
             } else {
@@ -199,50 +251,82 @@ impl Flow<'_> {
                 && ticker.pass(now)
             {
                 let to = self.mark(crew, now);
-                emit(&self.record(Span::Interval, from, &to))?;
+                let latencies = self.take_latencies();
+                self.records(Span::Interval, from, &to, &latencies).iter().try_for_each(emit)?;
                 *from = to;
             }
-            if self.halted {
-                continue;
-            }
-            if stop.is_set() || crew.has_failed() {
-                self.cut = Some(Cut::Told);
-                // A receiver still has its line to send back.
-                self.halt(if self.sends() { Shutdown::Write } else { Shutdown::Read });
-            } else if end.is_some_and(|end| now >= end) {
-                self.halt(Shutdown::Write);
-            } else if self.sends() && pulse.is_over(now, self.plan.idle_timeout, || self.tcp()) {
-                self.cut = Some(Cut::Stalled);
-                self.halt(Shutdown::Both);
+            if !self.halted {
+                self.judge(crew, stop, now, end, &mut pulse);
+                if self.halted {
+                    crew.wake();
+                }
             }
         }
         Ok(spans.or_else(|| self.begin(crew, Instant::now())))
     }
 
-    fn finish(self, crew: Crew<'_, ()>, spans: Option<Spans>, emit: &Emit<'_>) -> anyhow::Result<Finished> {
+    /// Halts the workers if it is time to, for good or bad.
+    fn judge(&mut self, crew: &Crew<'_, ()>, stop: &Stop, now: Instant, end: Option<Instant>, pulse: &mut Pulse) {
+        // An end that does not send still has its line to send back.
+        let softly = if self.plan.role.leads() { Shutdown::Write } else { Shutdown::Read };
+        if stop.is_set() || crew.has_failed() {
+            // A part of the tool that asks for the end gets a whole measurement; so ends a probe.
+            let is_early = crew.has_failed() || stop.reason() != Some(Reason::Requested);
+            self.cut = is_early.then_some(Cut::Told);
+            self.halt(softly);
+        } else if end.is_some_and(|end| now >= end) {
+            self.halt(Shutdown::Write);
+        } else if self.is_overdue(now) {
+            self.cut = Some(Cut::Failed(anyhow!("longer than is allowed (--max-time)")));
+            self.halt(softly);
+        } else if self.plan.role.sends() && pulse.is_over(now, self.plan.idle_timeout, self.streams) {
+            self.cut = Some(Cut::Failed(anyhow!("no byte got through in time (--idle-timeout)")));
+            self.halt(Shutdown::Both);
+        }
+    }
+
+    fn is_overdue(&self, now: Instant) -> bool {
+        let since = self.shared.first.get().map(|first| now.saturating_duration_since(*first));
+        self.plan.max_time.zip(since).is_some_and(|(most, since)| since > most)
+    }
+
+    fn finish(mut self, crew: Crew<'_, ()>, spans: Option<Spans>, emit: &Emit<'_>) -> anyhow::Result<Sums> {
         let last = self.lanes.iter().filter_map(|lane| lane.last.get()).max().copied();
-        let end = self.mark(&crew, last.unwrap_or(self.before.at));
+        let end = self.mark(&crew, last.unwrap_or(self.before.snapshot.at));
+        let latencies = self.take_latencies();
         let (_, error) = crew.join();
-        let failure = match self.cut {
+        let all_bytes = end.snapshot.counts.bytes;
+        let reached_limit = matches!(&self.plan.role, Role::Send(sending) if sending.quota.is_none())
+            && self.plan.max_bytes.is_some_and(|most| all_bytes >= most);
+        let failure = match self.cut.take() {
             _ if error.is_some() => error,
-            Some(Cut::Stalled) => Some(anyhow!("no byte got through in time (--idle-timeout)")),
-            _ => None,
+            Some(Cut::Failed(error)) => Some(error),
+            _ if reached_limit => Some(anyhow!("more than is allowed (--max-bytes)")),
+            Some(Cut::Told) => return self.sums(spans, &end, &latencies, (true, None), emit),
+            None => None,
         };
-        if self.sends() {
+        self.sums(spans, &end, &latencies, (failure.is_some(), failure), emit)
+    }
+
+    fn sums(
+        &mut self,
+        spans: Option<Spans>,
+        end: &Mark,
+        latencies: &[Latencies],
+        (is_cut, failure): (bool, Option<anyhow::Error>),
+        emit: &Emit<'_>,
+    ) -> anyhow::Result<Sums> {
+        if self.plan.role.sends() {
             self.shut(Shutdown::Write);
         }
         let Spans { base, open } = spans.unwrap_or_else(|| Spans { base: end.clone(), open: None });
         if let Some((from, _)) = open
-            && (end.0.at > from.0.at || end.0.counts != from.0.counts)
+            && (end.snapshot.at > from.snapshot.at || end.snapshot.counts != from.snapshot.counts)
         {
-            emit(&self.record(Span::Interval, &from, &end))?;
+            self.records(Span::Interval, &from, end, latencies).iter().try_for_each(emit)?;
         }
-        let total = self.record(Span::Total, &base, &end);
-        Ok(Finished { total, all_bytes: end.0.counts.bytes, is_cut: self.cut.is_some() || failure.is_some(), failure })
-    }
-
-    fn sends(&self) -> bool {
-        matches!(self.plan.direction, Direction::Send(_))
+        let totals = self.records(Span::Total, &base, end, &self.latencies);
+        Ok((totals, end.snapshot.counts.bytes, is_cut, failure))
     }
 
     /// When counting begins, once the first byte has moved.
@@ -250,90 +334,108 @@ impl Flow<'_> {
         self.shared.first.get().map(|first| *first + self.plan.warmup)
     }
 
-    /// When a sender's time is up.
+    /// When the time of the end that leads is up.
     fn end(&self) -> Option<Instant> {
-        if self.sends() { Some(self.counting_from()? + self.plan.time?) } else { None }
+        if self.plan.role.leads() { Some(self.counting_from()? + self.plan.time?) } else { None }
     }
 
-    fn begin(&self, crew: &Crew<'_, ()>, now: Instant) -> Option<Spans> {
+    fn begin(&mut self, crew: &Crew<'_, ()>, now: Instant) -> Option<Spans> {
         let start = self.counting_from().filter(|start| *start <= now)?;
         let base = if self.plan.warmup.is_zero() {
-            Mark(Snapshot::before(start, self.before.cpu, self.before.at), self.before.tcp.clone())
+            let snapshot = Snapshot::before(start, Duration::ZERO, self.before.snapshot.at);
+            Mark { snapshot, lanes: self.before.lanes.clone() }
         } else {
+            self.latencies = self.take_latencies().iter().map(|_| Latencies::default()).collect();
             self.mark(crew, now)
         };
-        let at = base.0.at;
+        let at = base.snapshot.at;
         let ticker = self.plan.interval.map(|interval| Ticker::new(at, interval, self.plan.time.map(|time| at + time)));
         let open = ticker.map(|ticker| (base.clone(), ticker));
         Some(Spans { base, open })
     }
 
     fn mark(&self, crew: &Crew<'_, ()>, at: Instant) -> Mark {
-        let cpu = if self.plan.owns_process { cpu::process_time() } else { crew.cpu_time() };
-        Mark(Snapshot::take(at, self.counts(), cpu), self.tcp())
+        let lanes: Vec<_> = self.lanes.iter().enumerate().map(|(index, lane)| self.lane_state(index, lane)).collect();
+        let counts = lanes.iter().map(|lane| lane.counts).sum();
+        Mark { snapshot: Snapshot::take(at, counts, crew.cpu_time()), lanes }
     }
 
-    fn counts(&self) -> Counts {
-        self.lanes.iter().map(|lane| Counters::snapshot(&lane.counters)).sum()
+    fn lane_state(&self, index: usize, lane: &Lane) -> LaneState {
+        let tcp = self.streams.get(index).map(|stream| TcpState::of(stream, self.plan.role.sends()));
+        LaneState {
+            counts: lane.counters.snapshot(),
+            tcp: tcp.unwrap_or_default(),
+            stages: lane.stages.as_ref().map(Stages::snapshot),
+        }
     }
 
-    fn tcp(&self) -> TcpState {
-        tcp_state(self.plan, self.streams)
+    /// The latencies since the last call, by lane; they are added to the run's.
+    fn take_latencies(&mut self) -> Vec<Latencies> {
+        let taken: Vec<_> = self.lanes.iter().filter_map(|lane| lane.latencies.as_ref().map(Recorder::take)).collect();
+        self.latencies.iter_mut().zip(&taken).for_each(|(all, new)| all.add(new));
+        taken
     }
 
-    fn record(&self, span: Span, from: &Mark, to: &Mark) -> Record {
-        let sample = Sample::between(&from.0, &to.0);
-        Record::new(&self.plan.subject, &self.before.epoch, span, &sample, &from.1, &to.1)
+    /// The lines of a span: each stream's, if they are wanted, and the sum's.
+    fn records(&self, span: Span, from: &Mark, to: &Mark, latencies: &[Latencies]) -> Vec<Record> {
+        let plan = self.plan;
+        let streams = if plan.per_stream { 0..self.lanes.len() } else { 0..0 };
+        let mut records: Vec<_> = streams
+            .map(|index| {
+                let (then, now) = (&from.lanes[index], &to.lanes[index]);
+                let sample =
+                    Sample::between(&from.snapshot.with_counts(then.counts), &to.snapshot.with_counts(now.counts));
+                let range = index..=index;
+                self.record(span, &sample, &from.lanes[range.clone()], &to.lanes[range.clone()], latencies.get(range))
+                    .of_stream(index as u64)
+            })
+            .collect();
+        let sample = Sample::between(&from.snapshot, &to.snapshot);
+        records.push(self.record(span, &sample, &from.lanes, &to.lanes, Some(latencies)));
+        records
+    }
+
+    fn record(
+        &self,
+        span: Span,
+        sample: &Sample,
+        from: &[LaneState],
+        to: &[LaneState],
+        latencies: Option<&[Latencies]>,
+    ) -> Record {
+        let tcp = |lanes: &[LaneState]| TcpState::sum(&lanes.iter().map(|lane| lane.tcp.clone()).collect::<Vec<_>>());
+        let latency = latencies.and_then(|of| {
+            of.iter().cloned().reduce(|mut all, one| {
+                all.add(&one);
+                all
+            })
+        });
+        let stages = from.iter().zip(to).find_map(|(then, now)| {
+            let (then, now) = then.stages.zip(now.stages)?;
+            Some(std::array::from_fn(|step| now[step].saturating_sub(then[step])))
+        });
+        let details = Details {
+            tcp: [tcp(from), tcp(to)],
+            latency: latency.map(|all| all.percentiles()).unwrap_or_default(),
+            stages,
+        };
+        let mut record = Record::new(&self.plan.subject, &self.epoch, span, sample, &details);
+        record.raise_if(details.tcp[1].is_capped(self.plan.buffer, self.plan.role.sends()), Flag::Capped);
+        record.raise_if(self.lanes.iter().any(|lane| lane.fell_back.load(Ordering::Relaxed)), Flag::Fallback);
+        record
     }
 
     fn halt(&mut self, how: Shutdown) {
         self.halted = true;
-        self.shared.halt.store(true, std::sync::atomic::Ordering::Relaxed);
+        self.shared.halt.store(true, Ordering::Relaxed);
         self.shut(how);
     }
 
-    /// Wakes a blocked worker, and tells the other end that no more comes.
+    /// Wakes a waiting worker, and tells the other end that no more comes.
     fn shut(&self, how: Shutdown) {
         for stream in self.streams {
             // A connection that is gone needs no shutdown.
             let _ = stream.socket.shutdown(how);
         }
-    }
-}
-
-/// Notices that nothing gets through any more.
-#[derive(Debug)]
-pub struct Pulse {
-    /// When to look again.
-    pub next: Instant,
-    acked: Option<u64>,
-    moved_at: Instant,
-    /// Having nothing on its way is an excuse only while there may be nothing to send.
-    is_draining: bool,
-}
-
-impl Pulse {
-    /// For a sender at work.
-    fn start() -> Self {
-        let now = Instant::now();
-        Self { next: now + PULSE, acked: None, moved_at: now, is_draining: false }
-    }
-
-    /// For a sender that waits for the rest to arrive.
-    pub fn start_draining() -> Self {
-        Self { is_draining: true, ..Self::start() }
-    }
-
-    /// Whether nothing has arrived for `limit`, though something should have.
-    pub fn is_over(&mut self, now: Instant, limit: Duration, tcp: impl FnOnce() -> TcpState) -> bool {
-        if now < self.next {
-            return false;
-        }
-        self.next = now + PULSE;
-        let tcp = tcp();
-        if tcp.acked != self.acked || !(self.is_draining || tcp.has_outstanding) {
-            (self.acked, self.moved_at) = (tcp.acked, now);
-        }
-        now.duration_since(self.moved_at) >= limit
     }
 }

@@ -4,7 +4,7 @@
 //! among `--max-clients`. When there are too many of them, the one that has been silent longest has to go.
 
 use std::collections::HashMap;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::sync::mpsc::{self, Sender};
@@ -14,13 +14,14 @@ use std::time::{Duration, Instant};
 
 use common::cli::Ending;
 use common::schema::tcpsink::SCHEMA;
-use common::{socket, units};
+use common::{access, socket, units};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 
 use crate::args::ListenArgs;
-use crate::protocol::{self, FromClient, FromSink, Opening, Request};
-use crate::serve::{self, Sink};
-use crate::worker::Stream;
+use crate::engine::Stream;
+use crate::protocol::{FromClient, FromSink, Opening, Request};
+use crate::serve::{self, Asked, Joining, Sink};
+use crate::{activation, control};
 
 /// Connections that may wait at once.
 const SEATS: usize = 512;
@@ -33,11 +34,15 @@ const BREATH: Duration = Duration::from_millis(100);
 
 /// Runs the verb until a signal, or with `--once` until one client has been served.
 pub fn listen(args: &ListenArgs) -> anyhow::Result<Ending> {
-    let session = args.output.open("tcpsink", &SCHEMA)?;
-    let listener = socket::listen(args.bind, args.port)?;
+    let session = args.lines.open("tcpsink", &SCHEMA)?;
+    let sink = Sink::new(args.clone(), session)?;
+    let listener = match activation::listener()? {
+        Some(given) => given,
+        None => socket::listen(args.bind, args.port)?,
+    };
     listener.set_nonblocking(true)?;
-    session.console.notice(&format!("listening on {}", listener.local_addr()?));
-    let sink = Arc::new(Sink::new(args.clone(), session));
+    sink.session.console.notice(&format!("listening on {}", listener.local_addr()?));
+    let sink = Arc::new(sink);
     let mut lobby = Lobby {
         args,
         sink: Arc::clone(&sink),
@@ -55,7 +60,7 @@ pub fn listen(args: &ListenArgs) -> anyhow::Result<Ending> {
     outcome?;
     match sink.take_failure() {
         Some(error) => Err(error),
-        None if args.once && sink.was_partial() => Ok(Ending::Failed),
+        None if sink.serves_once() && sink.was_partial() => Ok(Ending::Failed),
         None => Ok(Ending::Measured),
     }
 }
@@ -74,7 +79,7 @@ struct Lobby<'a> {
 
 /// Where a test takes its streams; it is over when nobody holds it any more.
 struct Test {
-    streams: Sender<Stream>,
+    streams: Sender<Joining>,
     held: Weak<()>,
 }
 
@@ -85,8 +90,8 @@ struct Guest {
     /// When the first of them came.
     since: Option<Instant>,
     until: Instant,
-    /// It has been told to go, and has a moment to read it.
-    is_refused: bool,
+    /// It has got its answer, and has a moment to read it.
+    is_leaving: bool,
 }
 
 /// What becomes of a guest that is ready.
@@ -102,7 +107,7 @@ impl Lobby<'_> {
     fn serve(&mut self) -> anyhow::Result<()> {
         loop {
             let stop = &self.sink.session.stop;
-            if stop.is_set() || (self.args.once && self.served.is_over()) {
+            if stop.is_set() || (self.sink.serves_once() && self.served.is_over()) {
                 return Ok(());
             }
             let mut fds = vec![self.served.news.as_fd()];
@@ -134,13 +139,15 @@ impl Lobby<'_> {
     fn accept(&mut self) -> anyhow::Result<()> {
         loop {
             match self.listener.accept() {
-                Ok((socket, _)) => {
+                Ok((socket, peer)) => {
                     socket.set_nonblocking(true)?;
-                    let until = Instant::now() + self.args.idle_timeout;
-                    self.waiting.push(Guest { socket, bytes: Vec::new(), since: None, until, is_refused: false });
-                    if self.waiting.len() > SEATS {
-                        self.waiting.remove(0);
+                    if !access::is_allowed(&self.args.guard.allow, peer.ip()) {
+                        self.refuse(socket, "this address is not served (--allow)");
+                        continue;
                     }
+                    let until = Instant::now() + self.args.idle_timeout;
+                    self.waiting.push(Guest { socket, bytes: Vec::new(), since: None, until, is_leaving: false });
+                    self.make_room();
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 // A client that gave up while it waited in the kernel (accept(2)).
@@ -155,25 +162,45 @@ impl Lobby<'_> {
         }
     }
 
+    /// The one that has been silent longest goes first.
+    fn make_room(&mut self) {
+        if self.waiting.len() > SEATS {
+            self.waiting.remove(0);
+        }
+    }
+
     fn carry_out(&mut self, verdict: Verdict) -> anyhow::Result<()> {
         match verdict {
             Verdict::Leave => {}
             Verdict::Stay(guest) => self.waiting.push(guest),
             Verdict::Refuse(socket, why) => self.refuse(socket, &why),
+            Verdict::Plain(stream) if self.args.guard.require_secret => {
+                self.refuse(stream.socket, "this sink serves only those who know its secret (--require-secret)");
+            }
             Verdict::Plain(Stream { socket, early }) => {
                 let sink = Arc::clone(&self.sink);
                 self.start(socket, move |socket| serve::plain(&sink, Stream { socket, early }))?;
             }
-            Verdict::Line(FromClient::Data { token }, guest, length) => match self.tests.get(&token) {
+            Verdict::Line(FromClient::Data { token, way, stream }, guest, length) => match self.tests.get(&token) {
                 Some(test) => {
                     guest.socket.set_nonblocking(false)?;
                     // A test that is over needs no stream.
-                    let _ = test.streams.send(guest.into_stream(length));
+                    let _ = test.streams.send(Joining { way, index: stream, stream: guest.into_stream(length) });
                 }
                 None => self.refuse(guest.socket, "no test is waiting for this stream"),
             },
-            Verdict::Line(FromClient::Send(request), guest, length) => self.start_test(request, guest, length)?,
-            Verdict::Line(FromClient::Done { .. }, guest, _) => self.refuse(guest.socket, "nothing has begun"),
+            Verdict::Line(FromClient::Knock { token }, guest, _) => {
+                if self.tests.contains_key(&token) {
+                    // A client that is gone needs no answer; one that is there has said all it will.
+                    let _ = (&guest.socket).write_all(b"!");
+                } else {
+                    self.refuse(guest.socket, "no test is waiting for this connection");
+                }
+            }
+            Verdict::Line(FromClient::Test(request), guest, length) => self.start_test(*request, guest, length)?,
+            Verdict::Line(FromClient::Done { .. } | FromClient::Proof { .. }, guest, _) => {
+                self.refuse(guest.socket, "nothing has begun");
+            }
         }
         Ok(())
     }
@@ -183,19 +210,21 @@ impl Lobby<'_> {
         let (streams, joined) = mpsc::channel();
         let hold = Arc::new(());
         self.tests.insert(token.clone(), Test { streams, held: Arc::downgrade(&hold) });
-        let unread = guest.bytes[length..].to_vec();
+        let (line, unread) = guest.bytes.split_at(length);
+        let question = String::from_utf8_lossy(line).trim_end().to_owned();
+        let unread = unread.to_vec();
         let sink = Arc::clone(&self.sink);
         self.start(guest.socket, move |socket| {
-            serve::test(&sink, &request, socket, unread, token, &joined);
+            serve::test(&sink, &Asked { request, question, token }, socket, unread, &joined);
             drop(hold);
         })
     }
 
     /// Serves a client in a thread of its own, if there is room.
     fn start(&mut self, socket: TcpStream, serve: impl FnOnce(TcpStream) + Send + 'static) -> anyhow::Result<()> {
-        let most = self.args.max_clients as usize;
-        if self.args.once && self.served.has_begun {
-            self.refuse(socket, "this sink serves one client only (--once)");
+        let most = self.args.guard.max_clients as usize;
+        if self.sink.serves_once() && self.served.has_begun {
+            self.refuse(socket, "this sink serves one client only (--once, --output)");
         } else if self.served.running() >= most {
             self.refuse(socket, &format!("{most} clients are being served already (--max-clients)"));
         } else {
@@ -208,11 +237,17 @@ impl Lobby<'_> {
     /// Says why, and lets the client read it: closing on unread bytes at once would reset the connection.
     fn refuse(&mut self, socket: TcpStream, why: &str) {
         self.sink.session.console.notice(&format!("refused {}: {why}", socket::peer_address(&socket)));
-        let told = protocol::write_line(&socket, &FromSink::Refused { why: why.to_owned() }.text());
+        let told = control::write_line(&socket, &FromSink::Refused { why: why.to_owned() }.text());
         if told.and_then(|()| socket.shutdown(Shutdown::Write)).is_ok() {
-            let until = Instant::now() + FAREWELL;
-            self.waiting.push(Guest { socket, bytes: Vec::new(), since: None, until, is_refused: true });
+            self.see_off(socket);
         }
+    }
+
+    /// Keeps a connection until its client has closed it, for a moment at most.
+    fn see_off(&mut self, socket: TcpStream) {
+        let until = Instant::now() + FAREWELL;
+        self.waiting.push(Guest { socket, bytes: Vec::new(), since: None, until, is_leaving: true });
+        self.make_room();
     }
 }
 
@@ -221,15 +256,16 @@ impl Guest {
     fn hear(mut self, now: Instant) -> Verdict {
         let mut chunk = [0; 4096];
         match self.socket.read(&mut chunk) {
-            Ok(0) if self.is_refused => Verdict::Leave,
+            Ok(0) if self.is_leaving => Verdict::Leave,
             Ok(0) => Verdict::Plain(self.into_stream(0)),
-            Ok(_) if self.is_refused => Verdict::Stay(self),
+            Ok(_) if self.is_leaving => Verdict::Stay(self),
             Ok(length) => {
                 self.since.get_or_insert(now);
                 self.bytes.extend_from_slice(&chunk[..length]);
                 match Opening::of(&self.bytes) {
                     Opening::Incomplete => Verdict::Stay(self),
                     Opening::Plain => Verdict::Plain(self.into_stream(0)),
+                    Opening::TooLong => Verdict::Refuse(self.socket, "a first line without an end".into()),
                     Opening::Line(length) => match FromClient::parse(&self.bytes[..length - 1]) {
                         Ok(word) => Verdict::Line(word, self, length),
                         Err(error) => Verdict::Refuse(self.socket, error.to_string()),
@@ -244,19 +280,20 @@ impl Guest {
     }
 
     fn time_out(self, limit: Duration) -> Verdict {
-        if self.is_refused {
+        if self.is_leaving {
             Verdict::Leave
         } else if self.bytes.is_empty() {
             Verdict::Refuse(self.socket, format!("no byte in {} (--idle-timeout)", units::duration_text(limit)))
         } else {
-            Verdict::Plain(self.into_stream(0))
+            Verdict::Refuse(self.socket, "an unfinished first line".into())
         }
     }
 
     /// What follows the first `length` bytes is payload.
     fn into_stream(self, length: usize) -> Stream {
-        let early = (self.bytes.len() - length) as u64;
-        Stream { socket: self.socket, early: self.since.filter(|_| early > 0).map(|at| (early, at)) }
+        let early = self.bytes[length..].to_vec();
+        let since = self.since.filter(|_| !early.is_empty());
+        Stream { socket: self.socket, early: since.map(|at| (early, at)) }
     }
 }
 

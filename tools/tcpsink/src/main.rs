@@ -1,15 +1,21 @@
 //! `tcpsink`: move bytes over TCP and say what arrived.
 
+mod activation;
 mod args;
 mod client;
+mod control;
+mod dialogue;
+mod engine;
 mod flow;
 mod lobby;
+mod part;
 mod protocol;
+mod pulse;
 mod record;
 mod report;
+mod role;
 mod run;
 mod serve;
-mod worker;
 
 fn main() -> std::process::ExitCode {
     common::cli::main(&common::schema::tcpsink::SCHEMA, run::run)

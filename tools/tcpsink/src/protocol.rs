@@ -5,22 +5,29 @@
 //! payload.
 //!
 //! ```text
-//! control  client: tcpsink/1 send run=1 time=3000000us ...     sink: tcpsink/1 ok token=4f1c...
-//! stream   client: tcpsink/1 data token=4f1c... stream=0       then payload only
-//! control  sink:   tcpsink/1 line span=interval text=...       (a CSV line) while the test runs
+//! control  client: tcpsink/1 test kind=send run=1 time=3000000us ...
+//! control  sink:   tcpsink/1 challenge nonce=9b02...           if it wants to see that the client knows the secret
+//! control  client: tcpsink/1 proof mac=77aa...
+//! control  sink:   tcpsink/1 ok token=4f1c...
+//! streams  client: tcpsink/1 data token=4f1c... way=up stream=0     then payload only, either way
+//! control  sink:   tcpsink/1 line text=...                     lines of CSV while the test runs, and the totals
 //! control  client: tcpsink/1 done bytes=123 whole=1            after the last byte
-//! control  sink:   tcpsink/1 line span=total text=...          then it closes
+//! control  sink:   tcpsink/1 end                               then it closes
 //! ```
+//!
+//! In a test of kind connect the streams are replaced by any number of connections that open with
+//! `tcpsink/1 knock token=4f1c...`, each of which is answered by one byte.
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
-use std::io::{self, Read, Write};
-use std::net::TcpStream;
-use std::time::{Duration, Instant};
+use std::fmt::Display;
+use std::time::Duration;
 
+use clap::ValueEnum;
 use common::cli::MAX_LABEL;
-use common::schema::line::Span;
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
+
+use crate::engine::Method;
+use crate::engine::ping::Sizes;
 
 /// Schema and protocol have one number: a sink's lines must have the columns that the client's header says.
 pub const TAG: &str = common::schema::tcpsink::SCHEMA.tag;
@@ -31,19 +38,93 @@ const MARK: &str = "tcpsink/";
 /// No line of ours is longer: labels have at most [`MAX_LABEL`] bytes, thrice that when escaped.
 pub const MAX_LINE: usize = 16 * 1024;
 
+/// Most streams each way.
+pub const MAX_STREAMS: u64 = 256;
+
+/// Largest message, bytes: what one call moves at most anyway.
+pub const MAX_MESSAGE: u64 = 1 << 30;
+
 const PROSE: &AsciiSet = &CONTROLS.add(b'%');
 
 const ESCAPED: &AsciiSet = &PROSE.add(b' ').add(b'=');
 
-/// What a client asks for.
+/// What a test is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The client sends.
+    Send,
+    /// The sink sends.
+    Recv,
+    /// Both at once.
+    Both,
+    /// Requests and responses.
+    Ping(Sizes),
+    /// Connections.
+    Connect,
+}
+
+/// Which way the payload of a stream goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Way {
+    /// Client to sink.
+    Up,
+    /// Sink to client.
+    Down,
+    /// There and back.
+    Echo,
+}
+
+impl Way {
+    /// The word in the direction column and on the wire.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Up => "up",
+            Self::Down => "down",
+            Self::Echo => "echo",
+        }
+    }
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Send => "send",
+            Self::Recv => "recv",
+            Self::Both => "both",
+            Self::Ping(_) => "ping",
+            Self::Connect => "connect",
+        }
+    }
+
+    /// The directions that need streams.
+    pub fn ways(self) -> &'static [Way] {
+        match self {
+            Self::Send => &[Way::Up],
+            Self::Recv => &[Way::Down],
+            Self::Both => &[Way::Up, Way::Down],
+            Self::Ping(_) => &[Way::Echo],
+            Self::Connect => &[],
+        }
+    }
+}
+
+/// What a client asks for: all that the sink must know to do its part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
+    /// What.
+    pub kind: Kind,
     /// Number of the run, for the sink's lines.
     pub run: u64,
     /// The client's label, for the sink's lines.
     pub label: Option<String>,
-    /// How long the client will send; `None` when an amount ends the test.
+    /// Streams each way.
+    pub streams: u64,
+    /// Lines of each stream too.
+    pub per_stream: bool,
+    /// Planned length; `None` when an amount, or the client, ends the test.
     pub time: Option<Duration>,
+    /// Amount each way.
+    pub bytes: Option<u64>,
     /// Not counted before that.
     pub warmup: Duration,
     /// Interval lines wanted.
@@ -52,22 +133,52 @@ pub struct Request {
     pub idle_timeout: Duration,
     /// Read into memory instead of discarding.
     pub copy: bool,
+    /// Bytes per call.
+    pub message: Option<u64>,
+    /// How a sender hands bytes over.
+    pub method: Method,
+    /// Bytes of payload per second, of the sender.
+    pub rate: Option<u64>,
+    /// Socket buffers of both ends.
+    pub buffer: Option<u64>,
+    /// Congestion control of the sender.
+    pub congestion: Option<String>,
+    /// Code point of both ends.
+    pub dscp: Option<u8>,
+    /// No Nagle algorithm at either end.
+    pub nodelay: bool,
 }
 
 /// A client's line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FromClient {
     /// Opens a control connection.
-    Send(Request),
+    Test(Box<Request>),
+    /// Answers a challenge.
+    Proof {
+        /// In hexadecimal.
+        mac: String,
+    },
     /// Opens a stream of the test with this token.
     Data {
         /// From the sink's answer.
         token: String,
+        /// Which way it goes.
+        way: Way,
+        /// Which one, from 0.
+        stream: u64,
     },
-    /// All has been handed to the kernel.
+    /// A connection of a connect test.
+    Knock {
+        /// From the sink's answer.
+        token: String,
+    },
+    /// The client's part is over.
     Done {
-        /// Payload bytes sent, warm-up included.
-        bytes: u64,
+        /// Payload bytes sent upwards, warm-up included.
+        sent: u64,
+        /// Payload bytes that came down.
+        received: u64,
         /// False when the client was interrupted or failed.
         whole: bool,
     },
@@ -76,6 +187,11 @@ pub enum FromClient {
 /// A sink's line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FromSink {
+    /// The client has to show that it knows the secret.
+    Challenge {
+        /// Never used twice.
+        nonce: String,
+    },
     /// The test may begin.
     Accepted {
         /// Names the test in the streams' opening lines.
@@ -93,11 +209,11 @@ pub enum FromSink {
     },
     /// A line of CSV, LF included.
     Line {
-        /// Its span column.
-        span: Span,
         /// The line itself.
         text: String,
     },
+    /// All has been said.
+    End,
 }
 
 /// Why a line was not understood.
@@ -117,25 +233,114 @@ pub enum ProtocolError {
     BadValue(&'static str),
 }
 
+/// Builds a line.
+struct Words(String);
+
+impl Words {
+    fn new(word: &str) -> Self {
+        Self(format!("{TAG} {word}"))
+    }
+
+    fn with(mut self, key: &str, value: impl Display) -> Self {
+        let value = value.to_string();
+        self.0.extend([" ", key, "="]);
+        self.0.extend(utf8_percent_encode(&value, ESCAPED));
+        self
+    }
+
+    fn with_some(self, key: &str, value: Option<impl Display>) -> Self {
+        match value {
+            Some(value) => self.with(key, value),
+            None => self,
+        }
+    }
+
+    fn end(self) -> String {
+        self.0 + "\n"
+    }
+}
+
+fn micros(time: Duration) -> String {
+    format!("{}us", time.as_micros())
+}
+
+impl Request {
+    fn text(&self) -> String {
+        let sizes = if let Kind::Ping(sizes) = self.kind { Some(sizes) } else { None };
+        Words::new("test")
+            .with("kind", self.kind.name())
+            .with("run", self.run)
+            .with("streams", self.streams)
+            .with("per_stream", u8::from(self.per_stream))
+            .with("warmup", micros(self.warmup))
+            .with("idle", micros(self.idle_timeout))
+            .with("copy", u8::from(self.copy))
+            .with("nodelay", u8::from(self.nodelay))
+            .with("method", self.method.name())
+            .with_some("time", self.time.map(micros))
+            .with_some("interval", self.interval.map(micros))
+            .with_some("bytes", self.bytes)
+            .with_some("message", self.message)
+            .with_some("rate", self.rate)
+            .with_some("buffer", self.buffer)
+            .with_some("congestion", self.congestion.as_ref())
+            .with_some("dscp", self.dscp)
+            .with_some("request", sizes.map(|sizes| sizes.request))
+            .with_some("response", sizes.map(|sizes| sizes.response))
+            .with_some("label", self.label.as_ref())
+            .end()
+    }
+
+    fn read(values: &Values) -> Result<Self, ProtocolError> {
+        let kind = match values.text("kind")?.as_str() {
+            "send" => Kind::Send,
+            "recv" => Kind::Recv,
+            "both" => Kind::Both,
+            "connect" => Kind::Connect,
+            "ping" => Kind::Ping(Sizes {
+                request: values.within("request", MAX_MESSAGE)?,
+                response: values.within("response", MAX_MESSAGE)?,
+            }),
+            _ => return Err(ProtocolError::BadValue("kind")),
+        };
+        Ok(Self {
+            kind,
+            run: values.number("run")?,
+            label: values.optional("label").filter(|label| label.len() <= MAX_LABEL),
+            streams: values.within("streams", MAX_STREAMS)?,
+            per_stream: values.flag("per_stream")?,
+            time: values.some("time", Values::positive_time)?,
+            bytes: values.some("bytes", |values, key| values.within(key, u64::MAX))?,
+            warmup: values.time("warmup")?,
+            interval: values.some("interval", Values::positive_time)?,
+            idle_timeout: values.positive_time("idle")?,
+            copy: values.flag("copy")?,
+            message: values.some("message", |values, key| values.within(key, MAX_MESSAGE))?,
+            method: Method::from_str(&values.text("method")?, false).map_err(|_| ProtocolError::BadValue("method"))?,
+            rate: values.some("rate", |values, key| values.within(key, u64::MAX))?,
+            buffer: values.some("buffer", |values, key| values.within(key, u64::MAX))?,
+            congestion: values.optional("congestion"),
+            dscp: values.some("dscp", |values, key| {
+                u8::try_from(values.number(key)?).ok().filter(|dscp| *dscp < 64).ok_or(ProtocolError::BadValue(key))
+            })?,
+            nodelay: values.flag("nodelay")?,
+        })
+    }
+}
+
 impl FromClient {
     /// The line, LF included.
     pub fn text(&self) -> String {
         match self {
-            Self::Send(request) => {
-                let mut line = format!("{TAG} send run={} warmup={}us", request.run, request.warmup.as_micros());
-                let _ = write!(line, " idle={}us copy={}", request.idle_timeout.as_micros(), u8::from(request.copy));
-                for (key, time) in [("time", request.time), ("interval", request.interval)] {
-                    if let Some(time) = time {
-                        let _ = write!(line, " {key}={}us", time.as_micros());
-                    }
-                }
-                if let Some(label) = &request.label {
-                    let _ = write!(line, " label={}", escape(label));
-                }
-                line + "\n"
+            Self::Test(request) => request.text(),
+            Self::Proof { mac } => Words::new("proof").with("mac", mac).end(),
+            Self::Data { token, way, stream } => {
+                Words::new("data").with("token", token).with("way", way.name()).with("stream", stream).end()
             }
-            Self::Data { token } => format!("{TAG} data token={token}\n"),
-            Self::Done { bytes, whole } => format!("{TAG} done bytes={bytes} whole={}\n", u8::from(*whole)),
+            Self::Knock { token } => Words::new("knock").with("token", token).end(),
+            Self::Done { sent, received, whole } => {
+                Words::new("done").with("sent", sent).with("received", received).with("whole", u8::from(*whole)).end()
+            }
         }
     }
 
@@ -143,17 +348,20 @@ impl FromClient {
     pub fn parse(line: &[u8]) -> Result<Self, ProtocolError> {
         let (word, values) = split(line)?;
         match word.as_str() {
-            "send" => Ok(Self::Send(Request {
-                run: values.number("run")?,
-                label: values.optional("label").filter(|label| label.len() <= MAX_LABEL),
-                time: values.optional("time").map(|_| values.time("time")).transpose()?,
-                warmup: values.time("warmup")?,
-                interval: values.optional("interval").map(|_| values.positive_time("interval")).transpose()?,
-                idle_timeout: values.positive_time("idle")?,
-                copy: values.flag("copy")?,
-            })),
-            "data" => Ok(Self::Data { token: values.text("token")? }),
-            "done" => Ok(Self::Done { bytes: values.number("bytes")?, whole: values.flag("whole")? }),
+            "test" => Ok(Self::Test(Box::new(Request::read(&values)?))),
+            "proof" => Ok(Self::Proof { mac: values.text("mac")? }),
+            "data" => {
+                let name = values.text("way")?;
+                let way = [Way::Up, Way::Down, Way::Echo].into_iter().find(|way| way.name() == name);
+                let way = way.ok_or(ProtocolError::BadValue("way"))?;
+                Ok(Self::Data { token: values.text("token")?, way, stream: values.number("stream")? })
+            }
+            "knock" => Ok(Self::Knock { token: values.text("token")? }),
+            "done" => Ok(Self::Done {
+                sent: values.number("sent")?,
+                received: values.number("received")?,
+                whole: values.flag("whole")?,
+            }),
             _ => Err(ProtocolError::UnknownWord(word)),
         }
     }
@@ -163,14 +371,13 @@ impl FromSink {
     /// The line, LF included.
     pub fn text(&self) -> String {
         match self {
-            Self::Accepted { token } => format!("{TAG} ok token={token}\n"),
+            Self::Challenge { nonce } => Words::new("challenge").with("nonce", nonce).end(),
+            Self::Accepted { token } => Words::new("ok").with("token", token).end(),
             // A plain client's user may read these.
             Self::Refused { why } => format!("{TAG} refused {}\n", utf8_percent_encode(why, PROSE)),
             Self::Failed { why } => format!("{TAG} failed {}\n", utf8_percent_encode(why, PROSE)),
-            Self::Line { span, text } => {
-                let span = if *span == Span::Total { "total" } else { "interval" };
-                format!("{TAG} line span={span} text={}\n", escape(text))
-            }
+            Self::Line { text } => Words::new("line").with("text", text).end(),
+            Self::End => Words::new("end").end(),
         }
     }
 
@@ -178,24 +385,15 @@ impl FromSink {
     pub fn parse(line: &[u8]) -> Result<Self, ProtocolError> {
         let (word, values) = split(line)?;
         match word.as_str() {
+            "challenge" => Ok(Self::Challenge { nonce: values.text("nonce")? }),
             "ok" => Ok(Self::Accepted { token: values.text("token")? }),
             "refused" => Ok(Self::Refused { why: values.prose }),
             "failed" => Ok(Self::Failed { why: values.prose }),
-            "line" => {
-                let span = match values.text("span")?.as_str() {
-                    "total" => Span::Total,
-                    "interval" => Span::Interval,
-                    _ => return Err(ProtocolError::BadValue("span")),
-                };
-                Ok(Self::Line { span, text: values.text("text")? })
-            }
+            "line" => Ok(Self::Line { text: values.text("text")? }),
+            "end" => Ok(Self::End),
             _ => Err(ProtocolError::UnknownWord(word)),
         }
     }
-}
-
-fn escape(text: &str) -> String {
-    utf8_percent_encode(text, ESCAPED).to_string()
 }
 
 fn split(line: &[u8]) -> Result<(String, Values), ProtocolError> {
@@ -203,7 +401,7 @@ fn split(line: &[u8]) -> Result<(String, Values), ProtocolError> {
     let mut parts = text.split(' ');
     match parts.next() {
         Some(TAG) => {}
-        Some(tag) if tag.starts_with(MARK) => return Err(ProtocolError::OtherVersion(tag.to_owned())),
+        Some(tag) if tag.starts_with(MARK) => return Err(ProtocolError::OtherVersion(tag.chars().take(20).collect())),
         _ => return Err(ProtocolError::Foreign),
     }
     let word = parts.next().unwrap_or_default();
@@ -229,12 +427,27 @@ impl Values {
         Some(percent_decode_str(self.pairs.get(key)?).decode_utf8().ok()?.into_owned())
     }
 
+    fn some<T>(
+        &self,
+        key: &'static str,
+        read: impl Fn(&Self, &'static str) -> Result<T, ProtocolError>,
+    ) -> Result<Option<T>, ProtocolError> {
+        self.pairs.get(key).map(|_| read(self, key)).transpose()
+    }
+
     fn text(&self, key: &'static str) -> Result<String, ProtocolError> {
         self.optional(key).ok_or(ProtocolError::BadValue(key))
     }
 
     fn number(&self, key: &'static str) -> Result<u64, ProtocolError> {
         self.text(key)?.parse().map_err(|_| ProtocolError::BadValue(key))
+    }
+
+    /// A number from 1 to `most`.
+    fn within(&self, key: &'static str, most: u64) -> Result<u64, ProtocolError> {
+        self.number(key).and_then(|number| {
+            if (1..=most).contains(&number) { Ok(number) } else { Err(ProtocolError::BadValue(key)) }
+        })
     }
 
     fn flag(&self, key: &'static str) -> Result<bool, ProtocolError> {
@@ -265,6 +478,8 @@ pub enum Opening {
     Line(usize),
     /// Payload.
     Plain,
+    /// It began like a line of ours and has no end.
+    TooLong,
 }
 
 impl Opening {
@@ -277,63 +492,9 @@ impl Opening {
         match bytes.iter().position(|byte| *byte == b'\n') {
             Some(end) => Self::Line(end + 1),
             None if bytes.len() < MAX_LINE => Self::Incomplete,
-            None => Self::Plain,
+            None => Self::TooLong,
         }
     }
-}
-
-/// A control connection: lines both ways, each within a deadline and a size.
-#[derive(Debug)]
-pub struct Control {
-    stream: TcpStream,
-    unread: Vec<u8>,
-}
-
-impl Control {
-    /// Takes over a connection of which `unread` has been read already.
-    pub fn new(stream: TcpStream, unread: Vec<u8>) -> io::Result<Self> {
-        stream.set_nodelay(true)?;
-        Ok(Self { stream, unread })
-    }
-
-    /// The connection itself.
-    pub fn stream(&self) -> &TcpStream {
-        &self.stream
-    }
-
-    /// Reads one line, LF taken off. `None` at the end of the stream.
-    pub fn read_line(&mut self, deadline: Option<Instant>) -> io::Result<Option<Vec<u8>>> {
-        loop {
-            if let Some(end) = self.unread.iter().position(|byte| *byte == b'\n') {
-                let rest = self.unread.split_off(end + 1);
-                let mut line = std::mem::replace(&mut self.unread, rest);
-                line.truncate(end);
-                return Ok(Some(line));
-            }
-            if self.unread.len() >= MAX_LINE {
-                return Err(io::Error::new(io::ErrorKind::InvalidData, "line without an end"));
-            }
-            let left = deadline.map(|at| at.saturating_duration_since(Instant::now()).max(Duration::from_millis(1)));
-            self.stream.set_read_timeout(left)?;
-            let mut chunk = [0; 4096];
-            match self.stream.read(&mut chunk) {
-                Ok(0) => return Ok(None),
-                Ok(length) => self.unread.extend_from_slice(&chunk[..length]),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(io::ErrorKind::TimedOut.into()),
-                Err(error) => return Err(error),
-            }
-            if deadline.is_some_and(|at| Instant::now() >= at) && !self.unread.contains(&b'\n') {
-                return Err(io::ErrorKind::TimedOut.into());
-            }
-        }
-    }
-}
-
-/// Writes a line in one call; gives up after five seconds, since it must never hold a measurement up.
-pub fn write_line(mut stream: &TcpStream, line: &str) -> io::Result<()> {
-    stream.set_write_timeout(Some(Duration::from_secs(5)))?;
-    stream.write_all(line.as_bytes())
 }
 
 #[cfg(test)]
@@ -342,33 +503,63 @@ mod tests {
 
     fn request() -> Request {
         Request {
+            kind: Kind::Ping(Sizes { request: 1, response: 1000 }),
             run: 3,
             label: Some("hub=auto, \"x\"\n100 % köln".into()),
+            streams: 4,
+            per_stream: true,
             time: Some(Duration::from_secs(3)),
+            bytes: Some(u64::MAX),
             warmup: Duration::ZERO,
             interval: Some(Duration::from_millis(100)),
             idle_timeout: Duration::from_secs(10),
             copy: true,
+            message: Some(1),
+            method: Method::Zerocopy,
+            rate: Some(5_000_000_000),
+            buffer: Some(1 << 30),
+            congestion: Some("cubic".into()),
+            dscp: Some(46),
+            nodelay: true,
         }
     }
 
     #[test]
     fn every_word_survives_the_wire() {
-        let words = [
-            FromClient::Send(request()),
-            FromClient::Send(Request { label: None, time: None, interval: None, copy: false, ..request() }),
-            FromClient::Data { token: "4f1c".into() },
-            FromClient::Done { bytes: u64::MAX, whole: false },
+        let bare = Request {
+            label: None,
+            time: None,
+            bytes: None,
+            interval: None,
+            message: None,
+            rate: None,
+            buffer: None,
+            congestion: None,
+            dscp: None,
+            ..request()
+        };
+        let mut words = vec![
+            FromClient::Test(Box::new(request())),
+            FromClient::Test(Box::new(bare)),
+            FromClient::Proof { mac: "00ff".into() },
+            FromClient::Data { token: "4f1c".into(), way: Way::Down, stream: 255 },
+            FromClient::Knock { token: "4f1c".into() },
+            FromClient::Done { sent: u64::MAX, received: 0, whole: false },
         ];
+        for kind in [Kind::Send, Kind::Recv, Kind::Both, Kind::Connect] {
+            words.push(FromClient::Test(Box::new(Request { kind, ..request() })));
+        }
         for word in words {
             let text = word.text();
             assert_eq!(FromClient::parse(text.strip_suffix('\n').unwrap().as_bytes()), Ok(word));
         }
         let words = [
+            FromSink::Challenge { nonce: "9b02".into() },
             FromSink::Accepted { token: "4f1c".into() },
             FromSink::Refused { why: "64 clients (--max-clients)".into() },
             FromSink::Failed { why: String::new() },
-            FromSink::Line { span: Span::Total, text: "a,\"b\nc\",%25\n".into() },
+            FromSink::Line { text: "a,\"b\nc\",%25\n".into() },
+            FromSink::End,
         ];
         for word in words {
             let text = word.text();
@@ -382,19 +573,42 @@ mod tests {
             ("HTTP/1.1 400 Bad Request", ProtocolError::Foreign),
             ("tcpsink/2 ok token=1", ProtocolError::OtherVersion("tcpsink/2".into())),
             ("tcpsink/1 dance", ProtocolError::UnknownWord("dance".into())),
-            ("tcpsink/1 line span=total", ProtocolError::BadValue("text")),
+            ("tcpsink/1 line", ProtocolError::BadValue("text")),
         ] {
             assert_eq!(FromSink::parse(line.as_bytes()), Err(error), "{line}");
         }
-        let text = FromClient::Send(request()).text();
+        let text = FromClient::Test(Box::new(request())).text();
         for (from, to, key) in [
             ("idle=10000000us", "idle=0us", "idle"),
             ("run=3", "run=-3", "run"),
             ("copy=1", "copy=2", "copy"),
+            ("streams=4", "streams=0", "streams"),
+            ("streams=4", "streams=257", "streams"),
+            ("dscp=46", "dscp=64", "dscp"),
+            ("response=1000", "response=9999999999", "response"),
             ("time=3000000us", "time=99999999999999999us", "time"),
         ] {
-            let line = text.trim_end().replace(from, to);
+            let line = text.trim_end().replacen(from, to, 1);
             assert_eq!(FromClient::parse(line.as_bytes()), Err(ProtocolError::BadValue(key)), "{line}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn arbitrary_bytes_do_nothing(bytes: Vec<u8>) {
+            let _ = (FromClient::parse(&bytes), FromSink::parse(&bytes), Opening::of(&bytes));
+        }
+
+        #[test]
+        fn arbitrary_words_do_nothing(text in "(test|data|proof|knock|done|ok|line|end)( [a-z_]{1,8}=[ -~]{0,20}){0,20}") {
+            let line = format!("{TAG} {text}");
+            let _ = (FromClient::parse(line.as_bytes()), FromSink::parse(line.as_bytes()));
+        }
+
+        #[test]
+        fn arbitrary_labels_survive(label in "\\PC{0,100}") {
+            let word = FromClient::Test(Box::new(Request { label: Some(label), ..request() }));
+            proptest::prop_assert_eq!(FromClient::parse(word.text().trim_end_matches('\n').as_bytes()), Ok(word));
         }
     }
 
@@ -407,6 +621,6 @@ mod tests {
         assert_eq!(Opening::of(b"tcpsink/1 data"), Opening::Incomplete);
         let mut endless = b"tcpsink/1 ".to_vec();
         endless.resize(MAX_LINE, b'x');
-        assert_eq!(Opening::of(&endless), Opening::Plain);
+        assert_eq!(Opening::of(&endless), Opening::TooLong);
     }
 }

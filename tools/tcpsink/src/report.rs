@@ -1,11 +1,12 @@
-//! The receiver's line as it came over the wire, with the few cells that the client must understand.
+//! A finished line of either end, with the few cells that the client must understand.
 
 use anyhow::{Context, bail};
-use common::schema::line::{Flag, Line};
+use common::schema::line::Flag;
 use common::schema::tcpsink::SCHEMA;
+use common::units;
 use csv::StringRecord;
 
-/// A line of the other end.
+/// A line.
 #[derive(Debug)]
 pub struct Report {
     cells: StringRecord,
@@ -16,9 +17,9 @@ impl Report {
     /// Takes a line of CSV, if it is one of this schema.
     pub fn read(text: String) -> anyhow::Result<Self> {
         let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
-        let cells = reader.records().next().context("the sink's report is empty")??;
+        let cells = reader.records().next().context("a line of the sink is empty")??;
         if cells.get(0) != Some(SCHEMA.tag) || cells.len() != SCHEMA.columns().count() {
-            bail!("the sink's report does not have the columns of {}: use the same version at both ends", SCHEMA.tag);
+            bail!("a line of the sink does not have the columns of {}: use the same version at both ends", SCHEMA.tag);
         }
         Ok(Self { cells, text })
     }
@@ -46,19 +47,49 @@ impl Report {
         self.cell("flags").split(' ').any(|word| word == Flag::Partial.word())
     }
 
-    /// Payload bytes that arrived.
-    pub fn bytes(&self) -> u64 {
-        self.cell("bytes").parse().unwrap_or_default()
+    /// Whether it is a total.
+    pub fn is_total(&self) -> bool {
+        self.cell("span") == "total"
     }
 
-    /// From the first to the last byte.
-    pub fn seconds(&self) -> f64 {
-        self.cell("seconds").parse().unwrap_or_default()
+    /// What was done.
+    pub fn test(&self) -> &str {
+        self.cell("test")
     }
 
-    /// The result.
-    pub fn bytes_per_s(&self) -> Option<f64> {
-        self.cell("bytes_per_s").parse().ok()
+    /// Where it stands among the totals of a run: up before down, sender before receiver.
+    pub fn place(&self) -> (bool, bool) {
+        let test = self.test();
+        (self.cell("direction") == "down", test.starts_with("tcp_recv") || test == "tcp_pong")
+    }
+
+    /// A cell as a number.
+    pub fn number(&self, column: &str) -> Option<f64> {
+        self.cell(column).parse().ok()
+    }
+
+    /// The result in words: what arrived, or how fast the answers came. Nothing for a line that is no result.
+    pub fn summary(&self, host: &str) -> Option<String> {
+        let rate = self.number("bytes_per_s").map_or_else(|| "too short for a rate".into(), units::rate_text);
+        let direction = if self.cell("direction") == "down" { "from" } else { "to" };
+        match self.test() {
+            "tcp_recv" => Some(format!(
+                "{} {direction} {host} in {:.3} s: {rate}",
+                units::bytes_text(self.cell("bytes").parse().ok()?),
+                self.number("seconds")?
+            )),
+            "tcp_send" => {
+                Some(format!("{} retransmits", self.cell("errors"))).filter(|_| self.number("errors") > Some(0.0))
+            }
+            test @ ("tcp_ping" | "tcp_connect" | "tcp_idle_ping" | "tcp_loaded_ping") => Some(format!(
+                "{}: {:.0}/s, median {:.0} us, 99 % {:.0} us",
+                test.trim_start_matches("tcp_").replace('_', " "),
+                self.number("ops_per_s")?,
+                self.number("p50_us")?,
+                self.number("p99_us")?
+            )),
+            _ => None,
+        }
     }
 
     fn cell(&self, name: &str) -> &str {
@@ -66,9 +97,9 @@ impl Report {
     }
 }
 
-/// The place of one of the shared columns.
+/// The place of a column.
 fn column(name: &str) -> usize {
-    Line::COLUMNS.iter().position(|column| column.name == name).unwrap_or(usize::MAX)
+    SCHEMA.columns().position(|column| column.name == name).unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]
@@ -83,7 +114,8 @@ mod tests {
     #[test]
     fn reads_the_cells_and_keeps_the_line() {
         let report = Report::read(line("short")).unwrap();
-        assert_eq!((report.bytes(), report.bytes_per_s(), report.is_partial()), (100, Some(50.0), false));
+        assert_eq!((report.number("bytes"), report.number("rtt_us"), report.is_partial()), (Some(100.0), None, false));
+        assert!(report.is_total() && report.test() == "tcp_recv" && report.place() == (false, true));
         assert_eq!(report.text(), line("short"));
     }
 

@@ -3,6 +3,7 @@
 use common::cli::Ending;
 
 use crate::args::{Args, Verb};
+use crate::protocol::Kind;
 use crate::{client, lobby};
 
 /// Does what was asked.
@@ -10,5 +11,9 @@ pub fn run(args: Args) -> anyhow::Result<Ending> {
     match args.verb {
         Verb::Listen(args) => lobby::listen(&args),
         Verb::Send(args) => client::send(&args),
+        Verb::Recv(args) => client::transfer(Kind::Recv, &args, None),
+        Verb::Both(args) => client::transfer(Kind::Both, &args, None),
+        Verb::Ping(args) => client::ping(&args),
+        Verb::Connect(args) => client::connect(&args),
     }
 }

@@ -8,19 +8,26 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
+use common::access::Secret;
 use common::cli::Session;
-use common::sampler::{self, Identity};
-use common::schema::line::{Flag, Span};
+use common::sampler;
+use common::schema::line::Flag;
 use common::schema::tcpsink::SCHEMA;
-use common::socket;
+use common::{socket, units};
+use socket2::SockRef;
 
 use crate::args::ListenArgs;
-use crate::flow::{self, Direction, Finished};
-use crate::protocol::{self, Control, FromClient, FromSink, Request};
-use crate::record::Subject;
-use crate::worker::{Intake, Stream};
+use crate::control::{self, Control};
+use crate::engine::file::Output;
+use crate::engine::{Method, Stream};
+use crate::flow::{self, Finished, Plan};
+use crate::part::{self, End, Speaker};
+use crate::protocol::{FromClient, FromSink, Kind, Request, Way};
+use crate::pulse::Pulse;
+use crate::record::Record;
+use crate::role::Role;
 
-/// How long a client of ours may take from the sink's yes to its last stream.
+/// How long a client of ours may take from one step of the opening to the next.
 const JOIN_TIME: Duration = Duration::from_secs(10);
 
 /// How often a thread that waits for something else looks for a stop.
@@ -33,15 +40,52 @@ pub struct Sink {
     /// stdout, stderr, and what ends the sink.
     pub session: Session,
     host: String,
+    secret: Option<Secret>,
+    /// Where the one client's bytes go.
+    output: Mutex<Option<Output>>,
     failure: Mutex<Option<anyhow::Error>>,
     was_partial: AtomicBool,
 }
 
+/// A test that was asked for.
+pub struct Asked {
+    /// What.
+    pub request: Request,
+    /// The line that asked.
+    pub question: String,
+    /// What the streams will say.
+    pub token: String,
+}
+
+/// A stream that joins a test.
+pub struct Joining {
+    /// Which way it goes.
+    pub way: Way,
+    /// Which one, from 0.
+    pub index: u64,
+    /// The connection.
+    pub stream: Stream,
+}
+
 impl Sink {
     /// A sink that has served nobody yet.
-    pub fn new(args: ListenArgs, session: Session) -> Self {
-        let (host, failure) = (sampler::host_name(), Mutex::default());
-        Self { args, session, host, failure, was_partial: AtomicBool::new(false) }
+    pub fn new(args: ListenArgs, session: Session) -> anyhow::Result<Self> {
+        let secret = args.guard.secret_file.as_deref().map(Secret::read).transpose()?;
+        let output = args.output.as_deref().map(|path| Output::open(path, args.force)).transpose()?;
+        Ok(Self {
+            args,
+            session,
+            host: sampler::host_name(),
+            secret,
+            output: Mutex::new(output),
+            failure: Mutex::default(),
+            was_partial: AtomicBool::new(false),
+        })
+    }
+
+    /// Whether it ends after one client: a file holds one client's bytes.
+    pub fn serves_once(&self) -> bool {
+        self.args.once || self.args.output.is_some()
     }
 
     /// Why the sink itself, not a client, had to end.
@@ -62,54 +106,104 @@ impl Sink {
         }
     }
 
-    /// What a client's lines say, and how it is served; `request` is a client of ours' wish.
-    fn plan(&self, peer: String, request: Option<&Request>) -> flow::Plan {
-        let asked = |field: fn(&Request) -> Option<Duration>| request.and_then(field);
-        let copies = self.args.copy || request.is_some_and(|request| request.copy);
-        let intake = if copies { Intake::Copy } else { Intake::Discard };
-        let label = request.and_then(|request| request.label.clone()).or_else(|| self.args.output.label.clone());
-        let identity = Identity {
-            schema: SCHEMA.tag,
-            host: self.host.clone(),
-            label: label.unwrap_or_default(),
-            test: "tcp_recv",
-            target: peer,
-            run: request.map_or(1, |request| request.run),
-        };
-        flow::Plan {
-            subject: Subject {
-                identity,
-                method: intake.name(),
-                message_bytes: intake.message_bytes() as u64,
-                streams: 1,
-            },
-            direction: Direction::Receive(intake),
-            time: asked(|request| request.time),
-            warmup: asked(|request| Some(request.warmup)).unwrap_or_default(),
-            interval: asked(|request| request.interval).or(self.args.interval.interval),
-            idle_timeout: asked(|request| Some(request.idle_timeout))
-                .map_or(self.args.idle_timeout, |asked| asked.min(self.args.idle_timeout)),
-            owns_process: false,
-        }
-    }
-
-    /// Prints a total, and says on stderr why it is not a whole one.
-    fn conclude(&self, peer: &str, finished: &Finished) -> anyhow::Result<String> {
-        if let Some(failure) = &finished.failure {
-            self.session.console.notice(&format!("client {peer}: {failure:#}"));
-        }
-        if finished.is_cut {
-            self.was_partial.store(true, Ordering::Relaxed);
-        }
-        let line = finished.total.text()?;
-        self.print(&line);
-        Ok(line)
-    }
-
     fn complain(&self, peer: &str, error: &anyhow::Error) {
         self.was_partial.store(true, Ordering::Relaxed);
         self.session.console.notice(&format!("client {peer}: {error:#}"));
     }
+
+    /// What a plain client would have asked for.
+    fn plain_request(&self) -> Request {
+        Request {
+            kind: Kind::Send,
+            run: 1,
+            label: None,
+            streams: 1,
+            per_stream: false,
+            time: None,
+            bytes: None,
+            warmup: Duration::ZERO,
+            interval: self.args.interval.interval,
+            idle_timeout: self.args.idle_timeout,
+            copy: self.args.copy,
+            message: None,
+            method: Method::Auto,
+            rate: None,
+            buffer: None,
+            congestion: None,
+            dscp: None,
+            nodelay: false,
+        }
+    }
+
+    /// The sink's part in one direction, within the sink's own limits.
+    fn plan(&self, request: &Request, way: Way, peer: &str) -> Plan {
+        let label = request.label.as_ref().or(self.args.lines.label.as_ref());
+        let speaker =
+            Speaker { host: self.host.clone(), label: label.cloned().unwrap_or_default(), target: peer.to_owned() };
+        let stored =
+            if way == Way::Up { self.output.lock().unwrap_or_else(PoisonError::into_inner).take() } else { None };
+        let mut plan = part::plan(request, way, End::Sink, &speaker);
+        plan.max_time = self.args.guard.max_time;
+        plan.max_bytes = self.args.guard.max_bytes;
+        plan.cpus = self.args.cpu.clone().unwrap_or_default();
+        plan.idle_timeout = plan.idle_timeout.min(self.args.idle_timeout);
+        plan.interval = plan.interval.or(self.args.interval.interval);
+        match stored {
+            Some(output) => plan.with_role(Role::Store(output)),
+            None => plan,
+        }
+    }
+
+    /// Why a request is not served, if it is not.
+    fn objection(&self, request: &Request) -> Option<String> {
+        let guard = &self.args.guard;
+        let time = request.time.map(|time| time + request.warmup);
+        if let Some((most, time)) = guard.max_time.zip(time).filter(|(most, time)| time > most) {
+            let [most, time] = [most, time].map(units::duration_text);
+            return Some(format!("{time} were asked for, {most} are allowed (--max-time)"));
+        }
+        if let Some((most, bytes)) = guard.max_bytes.zip(request.bytes).filter(|(most, bytes)| bytes > most) {
+            return Some(format!("{bytes} bytes were asked for, {most} are allowed (--max-bytes)"));
+        }
+        if self.args.output.is_some() && (request.kind != Kind::Send || request.streams > 1) {
+            return Some("this sink stores one stream (--output)".into());
+        }
+        None
+    }
+
+    /// Prints the totals of a flow, says on stderr why it is not whole, and gives a stored file its name if it is.
+    fn conclude(&self, peer: &str, mut finished: Finished) -> anyhow::Result<Concluded> {
+        let failure = finished.failure.take();
+        let mut totals = std::mem::take(&mut finished.totals);
+        let mut is_cut = finished.is_cut;
+        let failure = if is_cut {
+            failure
+        } else {
+            // The target appears only now; if it cannot, nothing was stored.
+            let failure = finished.complete().err();
+            is_cut = failure.is_some();
+            failure
+        };
+        for total in &mut totals {
+            total.raise_if(is_cut, Flag::Partial);
+        }
+        if let Some(failure) = &failure {
+            self.session.console.notice(&format!("client {peer}: {failure:#}"));
+        }
+        if is_cut {
+            self.was_partial.store(true, Ordering::Relaxed);
+        }
+        let lines = totals.iter().map(Record::text).collect::<Result<Vec<_>, _>>()?;
+        for line in &lines {
+            self.print(line);
+        }
+        Ok(Concluded { lines, failure })
+    }
+}
+
+struct Concluded {
+    lines: Vec<String>,
+    failure: Option<anyhow::Error>,
 }
 
 /// Serves a client that knows nothing of us: its bytes are payload, and when it closes its side it reads its line.
@@ -121,101 +215,180 @@ pub fn plain(sink: &Sink, stream: Stream) {
 }
 
 fn serve_plain(sink: &Sink, peer: &str, stream: Stream) -> anyhow::Result<()> {
-    let plan = sink.plan(peer.to_owned(), None);
+    let plan = sink.plan(&sink.plain_request(), Way::Up, peer);
     let streams = [stream];
-    let mut finished = flow::run(&plan, &streams, &sink.session.stop, None, &|record| {
+    let finished = flow::run(plan, &streams, &sink.session.stop, None, &|record| {
         sink.print(&record.text()?);
         Ok(())
     })?;
-    finished.total.raise_if(finished.is_cut, Flag::Partial);
-    let line = sink.conclude(peer, &finished)?;
+    let concluded = sink.conclude(peer, finished)?;
     // A client that has left does not want its line.
-    let _ = protocol::write_line(&streams[0].socket, &(SCHEMA.header() + &line));
+    let _ = control::write_line(&streams[0].socket, &(SCHEMA.header() + &concluded.lines.concat()));
     let _ = streams[0].socket.shutdown(Shutdown::Write);
     Ok(())
 }
 
 /// Serves a test of ours, on the connection `socket` that asked for it.
-pub fn test(
-    sink: &Sink,
-    request: &Request,
-    socket: TcpStream,
-    unread: Vec<u8>,
-    token: String,
-    joined: &Receiver<Stream>,
-) {
+pub fn test(sink: &Sink, asked: &Asked, socket: TcpStream, unread: Vec<u8>, joined: &Receiver<Joining>) {
     let peer = socket::peer_address(&socket);
-    if let Err(error) = serve_test(sink, request, &peer, socket, unread, token, joined) {
+    if let Err(error) = serve_test(sink, asked, &peer, socket, unread, joined) {
         sink.complain(&peer, &error);
     }
 }
 
 fn serve_test(
     sink: &Sink,
-    request: &Request,
+    asked: &Asked,
     peer: &str,
     socket: TcpStream,
     unread: Vec<u8>,
-    token: String,
-    joined: &Receiver<Stream>,
+    joined: &Receiver<Joining>,
 ) -> anyhow::Result<()> {
     let mut control = Control::new(socket, unread)?;
-    let tell = |word: FromSink| protocol::write_line(control.stream(), &word.text());
-    tell(FromSink::Accepted { token }).context("cannot answer")?;
-    let streams = [join(sink, joined)?];
-    let plan = sink.plan(peer.to_owned(), Some(request));
-    let mut finished = flow::run(&plan, &streams, &sink.session.stop, None, &|record| {
-        let text = record.text()?;
-        sink.print(&text);
-        // A client that is gone shows in its streams.
-        let _ = tell(FromSink::Line { span: Span::Interval, text });
-        Ok(())
-    })?;
-    if let Some(failure) = &finished.failure {
-        let _ = tell(FromSink::Failed { why: format!("{failure:#}") });
+    let request = &asked.request;
+    if let Err(error) = admit(sink, asked, &mut control) {
+        // Whoever was refused may be gone.
+        let _ = control::write_line(control.stream(), &FromSink::Refused { why: format!("{error:#}") }.text());
+        let _ = control.stream().shutdown(Shutdown::Write);
+        let _ = control.read_line(Some(Instant::now() + GLANCE));
+        return Err(error.context("refused"));
     }
-    if !finished.is_cut {
-        match end_of(sink, &mut control, Instant::now() + plan.idle_timeout) {
-            Ok((bytes, whole)) => {
-                finished.is_cut = !whole;
-                finished.total.raise_if(bytes != finished.all_bytes, Flag::Short);
-            }
-            Err(error) => {
-                finished.is_cut = true;
-                finished.failure = Some(error);
-            }
+    let hang_up = control.stream().try_clone()?;
+    let tell = |word: FromSink| control::write_line(&hang_up, &word.text());
+    tell(FromSink::Accepted { token: asked.token.clone() }).context("cannot answer")?;
+    let outcome = join(sink, request, joined).and_then(|streams| {
+        let plans = streams.iter().map(|(way, _)| sink.plan(request, *way, peer)).collect();
+        let finished = flow::run_all(plans, &streams, &sink.session.stop, None, &|record| {
+            let text = record.text()?;
+            sink.print(&text);
+            // A client that is gone shows in its streams.
+            let _ = tell(FromSink::Line { text });
+            Ok(())
+        })?;
+        Ok((finished, streams))
+    });
+    let (mut finished, streams) = match outcome {
+        Ok(parts) => parts,
+        Err(error) => {
+            let _ = tell(FromSink::Failed { why: format!("{error:#}") });
+            return Err(error);
+        }
+    };
+    // A client that was told why needs no more time.
+    if let Some(failure) = finished.iter().find_map(|flow| flow.failure.as_ref()) {
+        let _ = tell(FromSink::Failed { why: format!("{failure:#}") });
+    } else {
+        settle(&mut finished, end_of(sink, request, &mut control, &streams));
+    }
+    for flow in finished {
+        let told = flow.failure.is_some();
+        let concluded = sink.conclude(peer, flow)?;
+        if let Some(failure) = concluded.failure.filter(|_| !told) {
+            let _ = tell(FromSink::Failed { why: format!("{failure:#}") });
+        }
+        for text in concluded.lines {
+            let _ = tell(FromSink::Line { text });
         }
     }
-    finished.total.raise_if(finished.is_cut, Flag::Partial);
-    let text = sink.conclude(peer, &finished)?;
-    let _ = protocol::write_line(control.stream(), &FromSink::Line { span: Span::Total, text }.text());
+    let _ = tell(FromSink::End);
     Ok(())
 }
 
-/// Waits for the test's stream.
-fn join(sink: &Sink, joined: &Receiver<Stream>) -> anyhow::Result<Stream> {
-    let deadline = Instant::now() + JOIN_TIME;
-    while Instant::now() < deadline && !sink.session.stop.is_set() {
-        match joined.recv_timeout(GLANCE) {
-            Ok(stream) => return Ok(stream),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => break,
+/// Compares what the client says with what was seen here.
+fn settle(finished: &mut [Finished], end: anyhow::Result<(u64, u64, bool)>) {
+    match end {
+        Ok((sent, received, whole)) => {
+            for flow in finished {
+                flow.is_cut |= !whole;
+                let other = if flow.sends() { received } else { sent };
+                let differs = flow.moves_payload() && flow.all_bytes != other;
+                flow.raise_if(differs, Flag::Short);
+                flow.is_cut |= differs;
+            }
+        }
+        Err(error) => {
+            let why = format!("{error:#}");
+            for flow in finished {
+                flow.is_cut = true;
+                flow.failure = Some(anyhow!("{why}"));
+            }
         }
     }
-    bail!("it asked for a test and did not begin it")
 }
 
-/// How many bytes the client says it sent, and whether that was all of it.
-fn end_of(sink: &Sink, control: &mut Control, deadline: Instant) -> anyhow::Result<(u64, bool)> {
+/// Whether the test may be had: within the limits, and by one who knows the secret where that is needed.
+fn admit(sink: &Sink, asked: &Asked, control: &mut Control) -> anyhow::Result<()> {
+    if let Some(why) = sink.objection(&asked.request) {
+        bail!(why);
+    }
+    let sends = asked.request.kind.ways().contains(&Way::Down);
+    let Some(secret) = sink.secret.as_ref().filter(|_| sends || sink.args.guard.require_secret) else {
+        return Ok(());
+    };
+    let nonce = format!("{:032x}", rand::random::<u128>());
+    control::write_line(control.stream(), &FromSink::Challenge { nonce: nonce.clone() }.text())?;
+    let line = control.read_line(Some(Instant::now() + JOIN_TIME)).context("no proof of the secret came")?;
+    match line.as_deref().map(FromClient::parse) {
+        Some(Ok(FromClient::Proof { mac })) if secret.verifies(&nonce, &asked.question, &mac) => Ok(()),
+        Some(Ok(FromClient::Proof { .. })) => bail!("the client does not know the secret (--secret-file)"),
+        _ => bail!("no proof of the secret came"),
+    }
+}
+
+/// Waits for the streams of the test, and gives them the options asked for.
+fn join(sink: &Sink, request: &Request, joined: &Receiver<Joining>) -> anyhow::Result<Vec<(Way, Vec<Stream>)>> {
+    let deadline = Instant::now() + JOIN_TIME;
+    let ways = request.kind.ways();
+    let mut places: Vec<(Way, Vec<Option<Stream>>)> =
+        ways.iter().map(|way| (*way, (0..request.streams).map(|_| None).collect())).collect();
+    while places.iter().any(|(_, streams)| streams.iter().any(Option::is_none)) {
+        if Instant::now() >= deadline || sink.session.stop.is_set() {
+            bail!("it asked for a test and did not begin it");
+        }
+        match joined.recv_timeout(GLANCE) {
+            Ok(Joining { way, index, stream }) => {
+                let index = usize::try_from(index).unwrap_or(usize::MAX);
+                let options = part::options(request, way == Way::Down);
+                let is_ipv6 = stream.socket.peer_addr().is_ok_and(|peer| peer.is_ipv6());
+                options.apply(&SockRef::from(&stream.socket), is_ipv6)?;
+                let place = places.iter_mut().find(|(own, _)| *own == way).and_then(|(_, all)| all.get_mut(index));
+                match place {
+                    Some(place @ None) => *place = Some(stream),
+                    _ => bail!("it opened a stream that it had not asked for"),
+                }
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => bail!("the sink ends"),
+        }
+    }
+    Ok(places.into_iter().map(|(way, streams)| (way, streams.into_iter().flatten().collect())).collect())
+}
+
+/// What the client says it sent and received, and whether that was all of it. What this end sent may still be on its way.
+fn end_of(
+    sink: &Sink,
+    request: &Request,
+    control: &mut Control,
+    streams: &[(Way, Vec<Stream>)],
+) -> anyhow::Result<(u64, u64, bool)> {
+    let down = streams.iter().find(|(way, _)| *way == Way::Down).map_or(&[][..], |(_, streams)| streams);
+    let mut patience = request.idle_timeout.min(sink.args.idle_timeout);
+    if request.kind == Kind::Connect {
+        patience += request.warmup + request.time.unwrap_or_default();
+    }
+    let mut pulse = Pulse::start_draining();
     let line = loop {
-        let glance = (Instant::now() + GLANCE).min(deadline);
-        match control.read_line(Some(glance)) {
-            Err(error) if error.kind() == ErrorKind::TimedOut && glance < deadline && !sink.session.stop.is_set() => {}
+        match control.read_line(Some(Instant::now() + GLANCE)) {
+            Err(error) if error.kind() == ErrorKind::TimedOut && !sink.session.stop.is_set() => {
+                if pulse.is_over(Instant::now(), patience, down) {
+                    bail!("it did not say that it was done");
+                }
+            }
             line => break line.context("it did not say that it was done")?,
         }
     };
     match FromClient::parse(&line.ok_or_else(|| anyhow!("it went away before its end"))?)? {
-        FromClient::Done { bytes, whole } => Ok((bytes, whole)),
+        FromClient::Done { sent, received, whole } => Ok((sent, received, whole)),
         _ => bail!("it said something else than that it was done"),
     }
 }

@@ -1,0 +1,331 @@
+//! One test with a sink: ask, open the streams, run this end's part, and hear the other end's.
+
+use std::io::ErrorKind;
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, anyhow, bail};
+use common::cli::Session;
+use common::schema::line::Flag;
+use common::socket;
+use common::stop::Stop;
+use common::units;
+
+use crate::client::Peer;
+use crate::control::{self, Control};
+use crate::engine::Stream;
+use crate::engine::connect::Knock;
+use crate::engine::file::Input;
+use crate::flow::{self, Finished, Plan};
+use crate::part::{self, End};
+use crate::protocol::{FromClient, FromSink, Kind, ProtocolError, Request, Way};
+use crate::pulse::Pulse;
+use crate::report::Report;
+use crate::role::Role;
+
+/// How long an interrupted client waits for the sink's lines: people who press ^C want the prompt back.
+const LAST_WORD: Duration = Duration::from_secs(1);
+
+/// One test.
+pub struct Dialogue<'a> {
+    peer: &'a Peer,
+    request: &'a Request,
+    session: &'a Session,
+    input: Option<Input>,
+    at_end: Option<&'a Stop>,
+    /// Another name for this end's test; the sink's lines are not shown then.
+    probe: Option<&'static str>,
+}
+
+/// What came out of a test.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The totals of both ends.
+    pub lines: Vec<Report>,
+    /// What went wrong.
+    pub failure: Option<anyhow::Error>,
+}
+
+/// The sink's part.
+struct Reply {
+    totals: Vec<Report>,
+    failure: Option<String>,
+}
+
+impl<'a> Dialogue<'a> {
+    /// A test as asked for.
+    pub fn new(peer: &'a Peer, request: &'a Request, session: &'a Session) -> Self {
+        Self { peer, request, session, input: None, at_end: None, probe: None }
+    }
+
+    /// The same, sending `input` instead of random bytes.
+    #[must_use]
+    pub fn sending(mut self, input: Option<Input>) -> Self {
+        self.input = input;
+        self
+    }
+
+    /// The same, setting `stop` as soon as this end's part is over, before the rest has drained.
+    #[must_use]
+    pub fn then_stopping(mut self, stop: &'a Stop) -> Self {
+        self.at_end = Some(stop);
+        self
+    }
+
+    /// A ping beside another test.
+    pub fn probe(peer: &'a Peer, request: &'a Request, session: &'a Session, test: &'static str) -> Self {
+        Self { probe: Some(test), ..Self::new(peer, request, session) }
+    }
+
+    /// Runs it until it is done, `stop` is set or it fails.
+    pub fn hold(mut self, stop: &Stop) -> anyhow::Result<Outcome> {
+        let deadline = Instant::now() + self.peer.args.connect_timeout;
+        let (mut control, token) = self.ask(deadline)?;
+        let address = control.stream().peer_addr().context("the sink went away")?;
+        let streams = self.open_streams(address, &token, deadline)?;
+        let plans = self.plans(address, &token);
+        let hang_up = control.stream().try_clone()?;
+        let (words, heard) = mpsc::channel();
+        let this = &self;
+        std::thread::scope(|scope| {
+            std::thread::Builder::new().name("control".into()).spawn_scoped(scope, move || {
+                // Whoever waits may have given up.
+                let _ = words.send(this.listen(&mut control));
+            })?;
+            let outcome = this.play(plans, &streams, &hang_up, &heard, stop);
+            // Ends the listening thread; the connection may be gone already.
+            let _ = hang_up.shutdown(Shutdown::Both);
+            outcome
+        })
+    }
+
+    /// Opens the control connection and asks for the test.
+    fn ask(&self, deadline: Instant) -> anyhow::Result<(Control, String)> {
+        let args = &self.peer.args;
+        let host = args.host.trim_start_matches('[').trim_end_matches(']');
+        let addresses: Vec<_> = socket::resolve(host, args.port, deadline)?
+            .into_iter()
+            .filter(|address| !(args.ipv4 && address.is_ipv6() || args.ipv6 && address.is_ipv4()))
+            .filter(|address| args.bind.is_none_or(|local| local.is_ipv4() == address.is_ipv4()))
+            .collect();
+        if addresses.is_empty() {
+            bail!("{host} has no address of the family asked for (-4, -6, --bind)");
+        }
+        let stream = socket::connect(&addresses, &self.peer.options, deadline)?;
+        let mut control = Control::new(stream, Vec::new())?;
+        let question = FromClient::Test(Box::new(self.request.clone())).text();
+        control::write_line(control.stream(), &question).context("cannot ask the sink")?;
+        let mut answer = hear(&mut control, deadline)?;
+        if let FromSink::Challenge { nonce } = &answer {
+            let Some(secret) = &self.peer.secret else {
+                bail!("the sink wants to see that this end knows its secret (--secret-file)");
+            };
+            let proof = FromClient::Proof { mac: secret.proof(nonce, question.trim_end()) };
+            control::write_line(control.stream(), &proof.text()).context("cannot answer the sink")?;
+            answer = hear(&mut control, deadline)?;
+        }
+        match answer {
+            FromSink::Accepted { token } => Ok((control, token)),
+            FromSink::Refused { why } | FromSink::Failed { why } => bail!("the sink refused: {why}"),
+            _ => bail!("the sink does not keep to the protocol: it reports before the test"),
+        }
+    }
+
+    fn open_streams(
+        &self,
+        address: SocketAddr,
+        token: &str,
+        deadline: Instant,
+    ) -> anyhow::Result<Vec<(Way, Vec<Stream>)>> {
+        let open = |way: Way, stream: u64| {
+            let socket = socket::connect(&[address], &self.peer.options, deadline)?;
+            if self.request.nodelay {
+                socket.set_nodelay(true)?;
+            }
+            let line = FromClient::Data { token: token.to_owned(), way, stream }.text();
+            control::write_line(&socket, &line).context("cannot open a stream")?;
+            anyhow::Ok(Stream { socket, early: None })
+        };
+        let ways = self.request.kind.ways().iter();
+        ways.map(|way| Ok((*way, (0..self.request.streams).map(|index| open(*way, index)).collect::<Result<_, _>>()?)))
+            .collect()
+    }
+
+    /// This end's part, a flow for each direction.
+    fn plans(&mut self, address: SocketAddr, token: &str) -> Vec<Plan> {
+        let knock = Knock {
+            address,
+            options: self.peer.options.clone(),
+            line: FromClient::Knock { token: token.to_owned() }.text(),
+            patience: self.peer.args.idle_timeout,
+        };
+        let plan = |way| part::plan(self.request, way, End::Client, &self.peer.speaker);
+        let mut input = self.input.take();
+        let with_input = |plan: Plan| match input.take() {
+            Some(input) => plan.with_role(Role::SendFile(input, self.request.bytes)),
+            None => plan,
+        };
+        let mut plans: Vec<_> = match self.request.kind {
+            Kind::Connect => vec![plan(Way::Echo).with_role(Role::Connect(knock))],
+            kind => kind.ways().iter().map(|way| plan(*way)).map(with_input).collect(),
+        };
+        for plan in &mut plans {
+            plan.subject.identity.test = self.probe.unwrap_or(plan.role.test());
+            plan.cpus = self.peer.cpus.clone();
+        }
+        plans
+    }
+
+    /// Runs this end's flows, tells the sink that they are over, and waits for its lines.
+    fn play(
+        &self,
+        plans: Vec<Plan>,
+        streams: &[(Way, Vec<Stream>)],
+        control: &TcpStream,
+        heard: &Receiver<anyhow::Result<Reply>>,
+        stop: &Stop,
+    ) -> anyhow::Result<Outcome> {
+        let lines = &self.session.lines;
+        let total_time = self.request.time.map(|time| time + self.request.warmup);
+        let progress = self.probe.is_none().then(|| self.session.console.progress(total_time));
+        let emit = |record: &crate::record::Record| lines.write_line(&record.text()?);
+        let mut finished = flow::run_all(plans, streams, stop, progress.as_ref(), &emit)?;
+        drop(progress);
+        if let Some(at_end) = self.at_end {
+            at_end.set();
+        }
+        let is_cut = finished.iter().any(|flow| flow.is_cut);
+        let moved = |sends| finished.iter().filter(|flow| flow.sends() == sends).map(|flow| flow.all_bytes).sum();
+        let done = FromClient::Done { sent: moved(true), received: moved(false), whole: !is_cut };
+        // If the sink is gone, its silence says so.
+        let _ = control::write_line(control, &done.text());
+        if is_cut {
+            // A sink that still sends has to notice.
+            for stream in streams.iter().filter(|(way, _)| *way == Way::Down).flat_map(|(_, streams)| streams) {
+                let _ = stream.socket.shutdown(Shutdown::Both);
+            }
+        }
+        let reply = self.last_word(streams, heard, stop);
+        let own_failure = finished.iter_mut().find_map(|flow| flow.failure.take());
+        for flow in &mut finished {
+            flow.raise_if(flow.is_cut || reply.is_err(), Flag::Partial);
+        }
+        let mut outcome = Outcome { lines: own_lines(&finished)?, failure: None };
+        outcome.failure = match reply {
+            Ok(reply) => {
+                let is_partial = reply.totals.iter().any(Report::is_partial) && !stop.is_set();
+                if self.probe.is_none() {
+                    outcome.lines.extend(reply.totals);
+                }
+                // Either may be the consequence of the other.
+                match (own_failure, reply.failure.filter(|_| !stop.is_set())) {
+                    (Some(own), Some(why)) => Some(anyhow!("{own:#}; the sink says: {why}")),
+                    (None, Some(why)) => Some(anyhow!("the sink gave up: {why}")),
+                    (own, None) => own.or_else(|| is_partial.then(|| anyhow!("the sink did not get all of it"))),
+                }
+            }
+            Err(error) => own_failure.or(Some(error)),
+        };
+        outcome.lines.sort_by_key(Report::place);
+        Ok(outcome)
+    }
+
+    /// Waits for the sink's totals for as long as bytes still get through, and the idle time after that.
+    fn last_word(
+        &self,
+        streams: &[(Way, Vec<Stream>)],
+        heard: &Receiver<anyhow::Result<Reply>>,
+        stop: &Stop,
+    ) -> anyhow::Result<Reply> {
+        let up = streams.iter().find(|(way, _)| *way == Way::Up).map_or(&[][..], |(_, streams)| streams);
+        let mut pulse = Pulse::start_draining();
+        let start = Instant::now();
+        loop {
+            let is_interrupted = stop.is_set() && self.probe.is_none();
+            let most = if is_interrupted { LAST_WORD } else { Duration::MAX };
+            let limit = self.peer.args.idle_timeout.min(most);
+            match heard.recv_timeout(pulse.next.saturating_duration_since(Instant::now())) {
+                Ok(reply) => return reply,
+                Err(RecvTimeoutError::Disconnected) => bail!("the sink went away"),
+                Err(RecvTimeoutError::Timeout) => {
+                    let now = Instant::now();
+                    let is_late = is_interrupted && now.duration_since(start) >= limit;
+                    if is_late || pulse.is_over(now, limit, up) {
+                        let limit = units::duration_text(limit);
+                        bail!("no byte got through and no word came from the sink for {limit} (--idle-timeout)");
+                    }
+                }
+            }
+        }
+    }
+
+    /// Passes the sink's interval lines on as they come, and collects its totals.
+    fn listen(&self, control: &mut Control) -> anyhow::Result<Reply> {
+        let mut reply = Reply { totals: Vec::new(), failure: None };
+        while let Some(line) = control.read_line(None).context("no word from the sink")? {
+            match FromSink::parse(&line)? {
+                FromSink::Line { text } => {
+                    let report = Report::read(text)?;
+                    if report.is_total() {
+                        reply.totals.push(report);
+                    } else if self.probe.is_none() {
+                        self.session.lines.write_line(report.text())?;
+                    }
+                }
+                FromSink::Failed { why } | FromSink::Refused { why } => reply.failure = Some(why),
+                FromSink::End => return Ok(reply),
+                FromSink::Accepted { .. } | FromSink::Challenge { .. } => bail!("the sink accepts twice"),
+            }
+        }
+        match reply.failure {
+            Some(why) => bail!("the sink gave up: {why}"),
+            None => bail!("the sink went away before its last word"),
+        }
+    }
+}
+
+/// The totals of this end's flows.
+fn own_lines(finished: &[Finished]) -> anyhow::Result<Vec<Report>> {
+    finished.iter().flat_map(|flow| &flow.totals).map(|record| Report::read(record.text()?)).collect()
+}
+
+/// The next word of a sink that is about to accept or refuse.
+fn hear(control: &mut Control, deadline: Instant) -> anyhow::Result<FromSink> {
+    let line = match control.read_line(Some(deadline)) {
+        Ok(Some(line)) => line,
+        Ok(None) => bail!("it closed the connection without a word: is a tcpsink listening there?"),
+        Err(error) if error.kind() == ErrorKind::TimedOut => {
+            bail!("it accepts but does not answer (--connect-timeout): is a tcpsink listening there?")
+        }
+        Err(error) => return Err(error).context("no answer from the sink"),
+    };
+    match FromSink::parse(&line) {
+        Err(ProtocolError::Foreign) => {
+            let text: String = String::from_utf8_lossy(&line).chars().take(60).collect();
+            bail!("no tcpsink is listening there: it answered '{}'", text.trim())
+        }
+        word => Ok(word?),
+    }
+}
+
+impl Outcome {
+    /// Raises a flag on all totals if `holds`.
+    pub fn raise_if(&mut self, holds: bool, flag: Flag) -> anyhow::Result<()> {
+        if holds { self.lines.iter_mut().try_for_each(|line| line.raise(flag)) } else { Ok(()) }
+    }
+
+    /// The result of the run: bytes per second received, of all directions, or operations per second.
+    pub fn rate(&self) -> Option<f64> {
+        let (test, column) = if self.moves_bytes() { ("tcp_recv", "bytes_per_s") } else { ("", "ops_per_s") };
+        let results = self.lines.iter().filter(|line| {
+            line.test() == test || (test.is_empty() && matches!(line.test(), "tcp_ping" | "tcp_connect"))
+        });
+        results.map(|line| line.number(column)).sum()
+    }
+
+    /// Whether bytes are the point of it.
+    pub fn moves_bytes(&self) -> bool {
+        self.lines.iter().any(|line| line.test() == "tcp_recv")
+    }
+}

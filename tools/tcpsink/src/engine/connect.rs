@@ -1,0 +1,61 @@
+//! Connect, say one line, get one byte, close: what a connection costs, and how long it takes until the other end's
+//! application answers.
+
+use std::io::{Read, Write};
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use common::socket::{self, Options};
+use common::workers::Bell;
+use socket2::SockRef;
+
+use super::{Lane, Shared, idle};
+
+/// Where to connect to, again and again.
+#[derive(Debug, Clone)]
+pub struct Knock {
+    /// The sink.
+    pub address: SocketAddr,
+    /// How.
+    pub options: Options,
+    /// What to say: it names the test.
+    pub line: String,
+    /// Longest wait for one connection.
+    pub patience: Duration,
+}
+
+impl Knock {
+    /// Connects until the halt.
+    pub fn run(&self, shared: &Shared, lane: &Lane, bell: &Bell) -> anyhow::Result<()> {
+        let mut before = Instant::now();
+        shared.begin(before, bell);
+        let mut outcome = Ok(());
+        while !shared.is_halted() {
+            outcome = self.once();
+            let now = Instant::now();
+            if outcome.is_err() {
+                break;
+            }
+            lane.counters.add(1);
+            if let Some(latencies) = &lane.latencies {
+                latencies.record(now - before);
+            }
+            before = now;
+        }
+        lane.last.get_or_init(|| before);
+        if shared.is_halted() { Ok(()) } else { outcome }
+    }
+
+    fn once(&self) -> anyhow::Result<()> {
+        let mut stream = socket::connect(&[self.address], &self.options, Instant::now() + self.patience)?;
+        socket::set_timeouts(&stream, self.patience)?;
+        // Closing resets the connection: it leaves no TIME_WAIT behind, and the ports never run out.
+        SockRef::from(&stream).set_linger(Some(Duration::ZERO)).context("cannot set SO_LINGER")?;
+        let mut answer = [0];
+        stream
+            .write_all(self.line.as_bytes())
+            .and_then(|()| stream.read_exact(&mut answer))
+            .map_err(|error| idle(error, "get an answer"))
+    }
+}

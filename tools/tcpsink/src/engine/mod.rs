@@ -1,0 +1,143 @@
+//! The hot loops. Each moves bytes one way for one stream, adds to its lane, and knows nothing of lines and spans.
+
+pub mod connect;
+pub mod file;
+pub mod ping;
+pub mod receive;
+pub mod send;
+mod zerocopy;
+
+use std::io;
+use std::net::TcpStream;
+use std::os::fd::AsFd;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use common::counters::Counters;
+use common::latency::Recorder;
+use common::workers::Bell;
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout};
+
+/// How a sender hands bytes to the kernel.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Method {
+    /// Write. With 1 MiB calls and a discarding receiver it moved 43 Gbit/s on loopback where sendfile moved 31 (pages of
+    /// 4 KiB, one by one) and zerocopy 27, and 27, 22 and 20 over veth: there the kernel copies after all. A NIC may differ.
+    #[default]
+    Auto,
+    /// write(2): the kernel copies.
+    Write,
+    /// sendfile(2) from memory.
+    Sendfile,
+    /// `MSG_ZEROCOPY`; where the kernel copies all the same, as on loopback, the line is flagged fallback.
+    Zerocopy,
+}
+
+impl Method {
+    /// The word in the `method` column.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Write => "write",
+            Self::Sendfile => "sendfile",
+            Self::Zerocopy => "zerocopy",
+        }
+    }
+}
+
+/// One connection of a test.
+#[derive(Debug)]
+pub struct Stream {
+    /// The connection.
+    pub socket: TcpStream,
+    /// Payload that was read together with the opening line, and when.
+    pub early: Option<(Vec<u8>, Instant)>,
+}
+
+/// What the workers of one flow share with its sampler.
+#[derive(Debug, Default)]
+pub struct Shared {
+    /// Set when it is time to end.
+    pub halt: AtomicBool,
+    /// When the first byte of all moved.
+    pub first: OnceLock<Instant>,
+}
+
+impl Shared {
+    fn is_halted(&self) -> bool {
+        self.halt.load(Ordering::Relaxed)
+    }
+
+    /// The first byte moves now.
+    fn begin(&self, at: Instant, bell: &Bell) {
+        self.first.get_or_init(|| at);
+        bell.ring();
+    }
+}
+
+/// What one worker shares with the sampler.
+#[derive(Debug, Default)]
+pub struct Lane {
+    /// What it moved.
+    pub counters: Counters,
+    /// When its last byte moved; set at its end, if it moved any.
+    pub last: OnceLock<Instant>,
+    /// Latencies of its transactions, where those are measured.
+    pub latencies: Option<Recorder>,
+    /// Where its time went, where files are read or written.
+    pub stages: Option<Stages>,
+    /// The kernel did not do what the method promises.
+    pub fell_back: AtomicBool,
+}
+
+/// Time spent in each step of moving a file.
+#[derive(Debug, Default)]
+pub struct Stages {
+    read: Stopwatch,
+    send: Stopwatch,
+    write: Stopwatch,
+    fsync: Stopwatch,
+}
+
+/// [`Stages`] at one moment, in the order read, send, write, fsync.
+pub type StageTimes = [Duration; 4];
+
+impl Stages {
+    /// The times by now.
+    pub fn snapshot(&self) -> StageTimes {
+        [&self.read, &self.send, &self.write, &self.fsync]
+            .map(|watch| Duration::from_nanos(watch.0.load(Ordering::Relaxed)))
+    }
+}
+
+#[derive(Debug, Default)]
+struct Stopwatch(AtomicU64);
+
+impl Stopwatch {
+    fn time<T>(&self, step: impl FnOnce() -> T) -> T {
+        let start = Instant::now();
+        let result = step();
+        let nanos = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.0.fetch_add(nanos, Ordering::Relaxed);
+        result
+    }
+}
+
+/// Waits until a non-blocking socket takes more. A shutdown by whoever halts ends it too.
+fn wait_for_room(socket: &TcpStream) -> io::Result<()> {
+    match nix::poll::poll(&mut [PollFd::new(socket.as_fd(), PollFlags::POLLOUT)], PollTimeout::NONE) {
+        Ok(_) | Err(Errno::EINTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What a blocked receive means.
+fn idle(error: io::Error, doing: &str) -> anyhow::Error {
+    if error.kind() == io::ErrorKind::WouldBlock {
+        anyhow::anyhow!("no byte arrived in time (--idle-timeout)")
+    } else {
+        anyhow::Error::new(error).context(format!("cannot {doing}"))
+    }
+}

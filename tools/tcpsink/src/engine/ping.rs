@@ -1,0 +1,86 @@
+//! Request and response: the client measures, the sink answers. One transaction is under way at a time.
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::time::Instant;
+
+use common::buffer;
+use common::workers::Bell;
+
+use super::{Lane, Shared, Stream, idle};
+
+/// Sizes of the two messages, bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sizes {
+    /// Client to sink.
+    pub request: u64,
+    /// Sink to client.
+    pub response: u64,
+}
+
+impl Sizes {
+    fn both(self) -> anyhow::Result<(usize, usize)> {
+        Ok((usize::try_from(self.request)?, usize::try_from(self.response)?))
+    }
+}
+
+/// Sends requests until the halt.
+pub fn ping(mut socket: &TcpStream, sizes: Sizes, shared: &Shared, lane: &Lane, bell: &Bell) -> anyhow::Result<()> {
+    let (request, response) = sizes.both()?;
+    let request = buffer::incompressible(request)?;
+    let mut response = buffer::blank(response)?;
+    let mut before = Instant::now();
+    shared.begin(before, bell);
+    while !shared.is_halted() {
+        let exchange = socket.write_all(&request).and_then(|()| socket.read_exact(&mut response));
+        let now = Instant::now();
+        match exchange {
+            Ok(()) => {
+                lane.counters.add(sizes.request + sizes.response);
+                if let Some(latencies) = &lane.latencies {
+                    latencies.record(now - before);
+                }
+            }
+            Err(_) if shared.is_halted() => break,
+            Err(error) => {
+                lane.last.get_or_init(|| before);
+                return Err(idle(error, "ping"));
+            }
+        }
+        before = now;
+    }
+    lane.last.get_or_init(|| before);
+    Ok(())
+}
+
+/// Answers requests to the end of the stream.
+pub fn pong(stream: &Stream, sizes: Sizes, shared: &Shared, lane: &Lane, bell: &Bell) -> anyhow::Result<()> {
+    let (request, response) = sizes.both()?;
+    let mut request = buffer::blank(request)?;
+    let response = buffer::incompressible(response)?;
+    let mut socket = &stream.socket;
+    let early = stream.early.as_ref().map_or(&[][..], |(bytes, _)| bytes);
+    let mut source = early.chain(socket);
+    let mut last = None;
+    let outcome = loop {
+        let exchange = source.read_exact(&mut request).and_then(|()| socket.write_all(&response));
+        match exchange {
+            Ok(()) => {
+                lane.counters.add(sizes.request + sizes.response);
+                // The time of the latest is taken at the end: a clock read costs as much as a tenth of an answer.
+                if last.is_none() {
+                    last = Some(Instant::now());
+                    shared.begin(Instant::now(), bell);
+                }
+            }
+            // Whatever is left of a request then is none.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break Ok(()),
+            Err(_) if shared.is_halted() => break Ok(()),
+            Err(error) => break Err(idle(error, "answer")),
+        }
+    };
+    if last.is_some() {
+        lane.last.get_or_init(Instant::now);
+    }
+    outcome
+}

@@ -1,0 +1,46 @@
+//! Notices that nothing gets through any more.
+
+use std::time::{Duration, Instant};
+
+use crate::engine::Stream;
+use crate::record::TcpState;
+
+/// How often to look.
+const PULSE: Duration = Duration::from_millis(250);
+
+/// The pulse of sending streams: bytes that the other ends acknowledge.
+#[derive(Debug)]
+pub struct Pulse {
+    /// When to look again.
+    pub next: Instant,
+    acked: Option<u64>,
+    moved_at: Instant,
+    /// Having nothing on its way is an excuse only while there may be nothing to send.
+    is_draining: bool,
+}
+
+impl Pulse {
+    /// For a sender at work.
+    pub fn start() -> Self {
+        let now = Instant::now();
+        Self { next: now + PULSE, acked: None, moved_at: now, is_draining: false }
+    }
+
+    /// For a sender that waits for the rest to arrive.
+    pub fn start_draining() -> Self {
+        Self { is_draining: true, ..Self::start() }
+    }
+
+    /// Whether nothing has arrived at the other ends of `streams` for `limit`, though something should have.
+    pub fn is_over(&mut self, now: Instant, limit: Duration, streams: &[Stream]) -> bool {
+        if now < self.next {
+            return false;
+        }
+        self.next = now + PULSE;
+        let tcp = TcpState::sum(&streams.iter().map(|stream| TcpState::of(stream, true)).collect::<Vec<_>>());
+        if tcp.acked != self.acked || !(self.is_draining || tcp.has_outstanding) {
+            (self.acked, self.moved_at) = (tcp.acked, now);
+        }
+        now.duration_since(self.moved_at) >= limit
+    }
+}

@@ -1,0 +1,140 @@
+//! What the workers of a flow do: the table of what differs between the verbs.
+
+use anyhow::anyhow;
+use common::latency::Recorder;
+use common::socket;
+use common::workers::Bell;
+
+use crate::engine::connect::Knock;
+use crate::engine::file::{CHUNK, Input, Output};
+use crate::engine::ping::{self, Sizes};
+use crate::engine::receive::{self, Intake};
+use crate::engine::send::{Sender, Sending};
+use crate::engine::{Lane, Shared, Stages, Stream};
+use crate::flow::Plan;
+
+/// What the workers of a flow do.
+#[derive(Debug)]
+pub enum Role {
+    /// Random bytes, until the planned time or the quota.
+    Send(Sending),
+    /// A file, to its end or so many bytes.
+    SendFile(Input, Option<u64>),
+    /// To the end of the streams.
+    Receive(Intake),
+    /// To the end of the stream, into a file.
+    Store(Output),
+    /// Requests, until the planned time.
+    Ping(Sizes),
+    /// Responses.
+    Pong(Sizes),
+    /// Connections, until the planned time.
+    Connect(Knock),
+}
+
+impl Role {
+    /// This end decides when the flow ends.
+    pub fn leads(&self) -> bool {
+        matches!(self, Self::Send(_) | Self::SendFile(..) | Self::Ping(_) | Self::Connect(_))
+    }
+
+    /// This end sends the payload.
+    pub fn sends(&self) -> bool {
+        matches!(self, Self::Send(_) | Self::SendFile(..))
+    }
+
+    /// Each operation is timed.
+    pub fn measures_latency(&self) -> bool {
+        matches!(self, Self::Ping(_) | Self::Connect(_))
+    }
+
+    /// The word in the test column.
+    pub fn test(&self) -> &'static str {
+        match self {
+            Self::Send(_) | Self::SendFile(..) => "tcp_send",
+            Self::Receive(_) | Self::Store(_) => "tcp_recv",
+            Self::Ping(_) => "tcp_ping",
+            Self::Pong(_) => "tcp_pong",
+            Self::Connect(_) => "tcp_connect",
+        }
+    }
+
+    /// The word in the method column.
+    pub fn method(&self) -> &'static str {
+        match self {
+            Self::Send(sending) => sending.method.name(),
+            Self::Receive(intake) => intake.name(),
+            Self::SendFile(..) | Self::Store(_) => "file",
+            Self::Ping(_) | Self::Pong(_) => "copy",
+            Self::Connect(_) => "connect",
+        }
+    }
+
+    /// Most bytes that one call moves, or those of a request.
+    pub fn message_bytes(&self) -> u64 {
+        match self {
+            Self::Send(sending) => sending.message,
+            Self::Receive(intake) => intake.message_bytes(),
+            Self::SendFile(..) | Self::Store(_) => CHUNK as u64,
+            Self::Ping(sizes) | Self::Pong(sizes) => sizes.request,
+            Self::Connect(_) => 1,
+        }
+    }
+
+    /// Bytes of a response.
+    pub fn response_bytes(&self) -> Option<u64> {
+        match self {
+            Self::Ping(sizes) | Self::Pong(sizes) => Some(sizes.response),
+            _ => None,
+        }
+    }
+
+    /// A lane for one worker.
+    pub fn lane(&self) -> Lane {
+        let times_files = matches!(self, Self::SendFile(..) | Self::Store(_));
+        Lane {
+            stages: times_files.then(Stages::default),
+            latencies: self.measures_latency().then(Recorder::default),
+            ..Lane::default()
+        }
+    }
+}
+
+/// What a worker's thread runs.
+pub type Work<'a> = Box<dyn FnOnce(&Bell) -> anyhow::Result<()> + Send + 'a>;
+
+/// The work of stream number `index`; amounts are for all streams together.
+pub fn work<'a>(
+    plan: &'a Plan,
+    streams: &'a [Stream],
+    index: usize,
+    shared: &'a Shared,
+    lane: &'a Lane,
+) -> anyhow::Result<Work<'a>> {
+    let share = |all: Option<u64>| {
+        let (index, of) = (index as u64, plan.subject.streams);
+        all.map(|all| all / of + u64::from(index < all % of))
+    };
+    if let Role::Connect(knock) = &plan.role {
+        return Ok(Box::new(move |bell| knock.run(shared, lane, bell)));
+    }
+    let stream = streams.get(index).ok_or_else(|| anyhow!("stream {index} is missing"))?;
+    let limit = share(plan.max_bytes);
+    socket::set_timeouts(&stream.socket, plan.idle_timeout)?;
+    Ok(match &plan.role {
+        Role::Send(sending) => {
+            let quota = share(sending.quota).or(limit);
+            let sender = Sender::new(&stream.socket, &Sending { quota, rate: share(sending.rate), ..*sending })?;
+            Box::new(move |bell| sender.run(shared, lane, bell))
+        }
+        Role::SendFile(input, quota) => {
+            stream.socket.set_nonblocking(true)?;
+            Box::new(move |bell| input.send(&stream.socket, *quota, shared, lane, bell))
+        }
+        Role::Receive(intake) => Box::new(move |bell| receive::run(stream, *intake, limit, shared, lane, bell)),
+        Role::Store(output) => Box::new(move |bell| output.store(stream, limit, shared, lane, bell)),
+        Role::Ping(sizes) => Box::new(move |bell| ping::ping(&stream.socket, *sizes, shared, lane, bell)),
+        Role::Pong(sizes) => Box::new(move |bell| ping::pong(stream, *sizes, shared, lane, bell)),
+        Role::Connect(_) => return Err(anyhow!("connecting needs no stream")),
+    })
+}
