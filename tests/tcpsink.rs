@@ -12,6 +12,13 @@ use nix::sys::signal::Signal;
 use testkit::bed::{Bed, RECEIVER, RECEIVER_V6};
 use testkit::{Record, Running, Tool, contract, eventually, has_program, is_root, records};
 
+#[path = "tcpsink/files.rs"]
+mod files;
+#[path = "tcpsink/public.rs"]
+mod public;
+#[path = "tcpsink/verbs.rs"]
+mod verbs;
+
 fn tcpsink() -> Tool {
     Tool::new(env!("CARGO_BIN_EXE_tcpsink"))
 }
@@ -71,6 +78,17 @@ fn keeps_the_contract() {
             (&["listen", "--max-clients", "0"], "--max-clients"),
             (&["listen", "--bind", "nowhere"], "--bind"),
             (&["send", "h", "--label", &"x".repeat(2000)], "--label"),
+            (&["send", "h", "--mss", "1"], "--mss"),
+            (&["send", "h", "--dscp", "64"], "--dscp"),
+            (&["send", "h", "--streams", "0"], "--streams"),
+            (&["send", "h", "--rate", "0"], "--rate"),
+            (&["send", "h", "--cpu", "x"], "--cpu"),
+            (&["send", "h", "--input", "-", "--time", "1s"], "--input"),
+            (&["send", "h", "-4", "-6"], "--ipv4"),
+            (&["ping", "h", "--request", "0"], "--request"),
+            (&["listen", "--allow", "nowhere"], "--allow"),
+            (&["listen", "--force"], "--output"),
+            (&["listen", "--require-secret"], "--secret-file"),
             (&["send"], "HOST"),
             (&["dance"], "dance"),
         ],
@@ -83,6 +101,10 @@ fn help_and_header_are_as_recorded() {
         (&["--help"][..], include_str!("snapshots/tcpsink-help.txt")),
         (&["listen", "--help"], include_str!("snapshots/tcpsink-listen-help.txt")),
         (&["send", "--help"], include_str!("snapshots/tcpsink-send-help.txt")),
+        (&["recv", "--help"], include_str!("snapshots/tcpsink-recv-help.txt")),
+        (&["both", "--help"], include_str!("snapshots/tcpsink-both-help.txt")),
+        (&["ping", "--help"], include_str!("snapshots/tcpsink-ping-help.txt")),
+        (&["connect", "--help"], include_str!("snapshots/tcpsink-connect-help.txt")),
         (&["--columns"], include_str!("snapshots/tcpsink-columns.csv")),
     ] {
         assert_eq!(tcpsink().run(args).success().stdout, snapshot, "{args:?}; `make snapshots` records it anew");

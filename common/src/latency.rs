@@ -30,6 +30,15 @@ impl Latencies {
         self.0.saturating_record(u64::try_from(latency.as_nanos()).unwrap_or(LONGEST_NS));
     }
 
+    /// Adds the latency of an operation that is begun every `period`. If it took longer, the ones that could not begin
+    /// meanwhile count too, with the time they would have waited ("coordinated omission"): else the slowest moments
+    /// would weigh least.
+    pub fn record_periodic(&mut self, latency: Duration, period: Duration) {
+        let nanos = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(LONGEST_NS).clamp(1, LONGEST_NS);
+        // Within the bounds it always fits.
+        let _ = self.0.record_correct(nanos(latency), nanos(period));
+    }
+
     /// Adds all of `other`.
     pub fn add(&mut self, other: &Self) {
         // Same bounds: it always fits.
@@ -78,6 +87,11 @@ impl Recorder {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).record(latency);
     }
 
+    /// As [`Latencies::record_periodic`].
+    pub fn record_periodic(&self, latency: Duration, period: Duration) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).record_periodic(latency, period);
+    }
+
     /// What was recorded since the last call.
     pub fn take(&self) -> Latencies {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
@@ -103,6 +117,17 @@ mod tests {
         assert!(p90 <= p99 && p99 <= p999 && p999 <= max, "{of:?}");
         assert!((999.0..1001.0).contains(&max));
         assert_eq!(recorder.take().count(), 0, "taken once");
+    }
+
+    #[test]
+    fn a_slow_second_weighs_as_much_as_a_fast_one() {
+        let mut latencies = Latencies::default();
+        let period = Duration::from_millis(10);
+        (0..100).for_each(|_| latencies.record_periodic(Duration::from_millis(1), period));
+        latencies.record_periodic(Duration::from_secs(1), period);
+        assert_eq!(latencies.count(), 200);
+        let p90 = latencies.percentiles().p90.unwrap().value();
+        assert!((790_000.0..=810_000.0).contains(&p90), "{p90}");
     }
 
     #[test]

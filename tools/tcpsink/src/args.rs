@@ -219,6 +219,9 @@ pub struct PingArgs {
     /// Size of a response
     #[arg(long, value_name = "SIZE", default_value = "1", value_parser = message, allow_hyphen_values = true)]
     pub response: u64,
+    /// Ping once in this time [default: as fast as the sink answers]; a late answer counts for the pings left out meanwhile
+    #[arg(long, value_name = "DUR", value_parser = units::positive_duration, allow_hyphen_values = true)]
+    pub every: Option<Duration>,
     /// Connections that ping at once, a thread each
     #[arg(long, short = 'P', value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256), allow_hyphen_values = true)]
     pub streams: u32,

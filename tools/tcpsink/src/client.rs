@@ -60,7 +60,7 @@ pub fn transfer(kind: Kind, args: &TransferArgs, input: Option<Input>) -> anyhow
         ..request(kind, &args.peer, &args.lines, &args.schedule, Some(&args.tcp))
     };
     let peer = Peer::new(&args.peer, &args.lines, Some(&args.tcp))?;
-    let job = Job { peer, request, input, probes: args.probe };
+    let job = Job { peer, request, input, probes: args.probe, ping_every: None };
     job.run(&args.schedule, is_timed, &args.lines)
 }
 
@@ -74,7 +74,7 @@ pub fn ping(args: &PingArgs) -> anyhow::Result<Ending> {
         ..request(kind, &args.peer, &args.lines, &args.schedule, Some(&args.tcp))
     };
     let peer = Peer::new(&args.peer, &args.lines, Some(&args.tcp))?;
-    Job { peer, request, input: None, probes: false }.run(&args.schedule, true, &args.lines)
+    Job { peer, request, input: None, probes: false, ping_every: args.every }.run(&args.schedule, true, &args.lines)
 }
 
 /// `tcpsink connect`.
@@ -84,7 +84,7 @@ pub fn connect(args: &ConnectArgs) -> anyhow::Result<Ending> {
         ..request(Kind::Connect, &args.peer, &args.lines, &args.schedule, None)
     };
     let peer = Peer::new(&args.peer, &args.lines, None)?;
-    Job { peer, request, input: None, probes: false }.run(&args.schedule, true, &args.lines)
+    Job { peer, request, input: None, probes: false, ping_every: None }.run(&args.schedule, true, &args.lines)
 }
 
 /// What all verbs ask for.
@@ -142,6 +142,7 @@ struct Job {
     request: Request,
     input: Option<Input>,
     probes: bool,
+    ping_every: Option<Duration>,
 }
 
 impl Job {
@@ -168,7 +169,8 @@ impl Job {
     }
 
     fn measure(&mut self, session: &Session) -> anyhow::Result<Outcome> {
-        let transfer = Dialogue::new(&self.peer, &self.request, session).sending(self.input.take());
+        let transfer =
+            Dialogue::new(&self.peer, &self.request, session).sending(self.input.take()).pinging_every(self.ping_every);
         if !self.probes {
             return transfer.hold(&session.stop);
         }

@@ -27,6 +27,9 @@ use crate::role::Role;
 /// How long an interrupted client waits for the sink's lines: people who press ^C want the prompt back.
 const LAST_WORD: Duration = Duration::from_secs(1);
 
+/// A probe pings this often: what it asks of the path is nothing, and every 10 ms of the test weigh the same.
+const PROBE_PERIOD: Duration = Duration::from_millis(10);
+
 /// One test.
 pub struct Dialogue<'a> {
     peer: &'a Peer,
@@ -34,6 +37,7 @@ pub struct Dialogue<'a> {
     session: &'a Session,
     input: Option<Input>,
     at_end: Option<&'a Stop>,
+    ping_every: Option<Duration>,
     /// Another name for this end's test; the sink's lines are not shown then.
     probe: Option<&'static str>,
 }
@@ -56,7 +60,7 @@ struct Reply {
 impl<'a> Dialogue<'a> {
     /// A test as asked for.
     pub fn new(peer: &'a Peer, request: &'a Request, session: &'a Session) -> Self {
-        Self { peer, request, session, input: None, at_end: None, probe: None }
+        Self { peer, request, session, input: None, at_end: None, ping_every: None, probe: None }
     }
 
     /// The same, sending `input` instead of random bytes.
@@ -73,9 +77,16 @@ impl<'a> Dialogue<'a> {
         self
     }
 
+    /// The same, pinging every so often instead of as fast as the sink answers.
+    #[must_use]
+    pub fn pinging_every(mut self, period: Option<Duration>) -> Self {
+        self.ping_every = period;
+        self
+    }
+
     /// A ping beside another test.
     pub fn probe(peer: &'a Peer, request: &'a Request, session: &'a Session, test: &'static str) -> Self {
-        Self { probe: Some(test), ..Self::new(peer, request, session) }
+        Self { probe: Some(test), ping_every: Some(PROBE_PERIOD), ..Self::new(peer, request, session) }
     }
 
     /// Runs it until it is done, `stop` is set or it fails.
@@ -167,6 +178,7 @@ impl<'a> Dialogue<'a> {
             None => plan,
         };
         let mut plans: Vec<_> = match self.request.kind {
+            Kind::Ping(sizes) => vec![plan(Way::Echo).with_role(Role::Ping(sizes, self.ping_every))],
             Kind::Connect => vec![plan(Way::Echo).with_role(Role::Connect(knock))],
             kind => kind.ways().iter().map(|way| plan(*way)).map(with_input).collect(),
         };
@@ -208,8 +220,9 @@ impl<'a> Dialogue<'a> {
         }
         let reply = self.last_word(streams, heard, stop);
         let own_failure = finished.iter_mut().find_map(|flow| flow.failure.take());
+        let sink_failed = reply.as_ref().map_or(true, |reply| reply.failure.is_some());
         for flow in &mut finished {
-            flow.raise_if(flow.is_cut || reply.is_err(), Flag::Partial);
+            flow.raise_if(flow.is_cut || sink_failed, Flag::Partial);
         }
         let mut outcome = Outcome { lines: own_lines(&finished)?, failure: None };
         outcome.failure = match reply {

@@ -82,7 +82,7 @@ impl Finished {
 
     /// What was sent at one end has to arrive at the other.
     pub fn moves_payload(&self) -> bool {
-        !matches!(self.role, Role::Ping(_) | Role::Pong(_) | Role::Connect(_))
+        !matches!(self.role, Role::Ping(..) | Role::Pong(_) | Role::Connect(_))
     }
 
     /// Raises a flag on all totals if `holds`.

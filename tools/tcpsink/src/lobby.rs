@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
@@ -110,7 +111,7 @@ impl Lobby<'_> {
             if stop.is_set() || (self.sink.serves_once() && self.served.is_over()) {
                 return Ok(());
             }
-            let mut fds = vec![self.served.news.as_fd()];
+            let mut fds = vec![self.served.board.news.as_fd()];
             fds.extend(self.waiting.iter().map(|guest| guest.socket.as_fd()));
             let accepts = self.pause.is_none_or(|until| Instant::now() >= until);
             if accepts {
@@ -300,31 +301,39 @@ impl Guest {
 /// The threads that serve clients.
 struct Served {
     threads: Vec<JoinHandle<()>>,
-    news: Arc<EventFd>,
+    board: Arc<Board>,
     has_begun: bool,
 }
 
-/// Rings when a thread ends, also by panic.
-struct Ring(Arc<EventFd>);
+struct Board {
+    running: AtomicUsize,
+    news: EventFd,
+}
 
-impl Drop for Ring {
+/// One client being served; it ends also by panic.
+struct Place(Arc<Board>);
+
+impl Drop for Place {
     fn drop(&mut self) {
+        self.0.running.fetch_sub(1, Ordering::Release);
         // It can fail only when the lobby has been rung awake already.
-        let _ = self.0.write(1);
+        let _ = self.0.news.write(1);
     }
 }
 
 impl Served {
     fn new() -> io::Result<Self> {
         let news = EventFd::from_flags(EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC)?;
-        Ok(Self { threads: Vec::new(), news: Arc::new(news), has_begun: false })
+        let board = Board { running: AtomicUsize::new(0), news };
+        Ok(Self { threads: Vec::new(), board: Arc::new(board), has_begun: false })
     }
 
     fn spawn(&mut self, serve: impl FnOnce() + Send + 'static) -> io::Result<()> {
-        let ring = Ring(Arc::clone(&self.news));
+        self.board.running.fetch_add(1, Ordering::Relaxed);
+        let place = Place(Arc::clone(&self.board));
         let thread = std::thread::Builder::new().name("client".into()).spawn(move || {
-            let _ring = ring;
             serve();
+            drop(place);
         })?;
         self.threads.push(thread);
         self.has_begun = true;
@@ -332,7 +341,7 @@ impl Served {
     }
 
     fn running(&self) -> usize {
-        self.threads.iter().filter(|thread| !thread.is_finished()).count()
+        self.board.running.load(Ordering::Acquire)
     }
 
     fn is_over(&self) -> bool {
@@ -341,7 +350,7 @@ impl Served {
 
     fn sweep(&mut self) {
         // Nothing to read is no news.
-        let _ = self.news.read();
+        let _ = self.board.news.read();
         self.threads.retain(|thread| !thread.is_finished());
     }
 

@@ -72,7 +72,7 @@ pub fn plan(request: &Request, way: Way, end: End, speaker: &Speaker) -> Plan {
 
 fn role(request: &Request, way: Way, end: End) -> Role {
     match (way, end, request.kind) {
-        (Way::Echo, End::Client, Kind::Ping(sizes)) => Role::Ping(sizes),
+        (Way::Echo, End::Client, Kind::Ping(sizes)) => Role::Ping(sizes, None),
         (Way::Echo, End::Sink, Kind::Ping(sizes)) => Role::Pong(sizes),
         (Way::Up, End::Client, _) | (Way::Down, End::Sink, _) => Role::Send(Sending {
             quota: request.bytes,

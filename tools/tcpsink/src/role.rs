@@ -1,5 +1,7 @@
 //! What the workers of a flow do: the table of what differs between the verbs.
 
+use std::time::Duration;
+
 use anyhow::anyhow;
 use common::latency::Recorder;
 use common::socket;
@@ -24,8 +26,8 @@ pub enum Role {
     Receive(Intake),
     /// To the end of the stream, into a file.
     Store(Output),
-    /// Requests, until the planned time.
-    Ping(Sizes),
+    /// Requests, until the planned time, one every so often or as fast as they are answered.
+    Ping(Sizes, Option<Duration>),
     /// Responses.
     Pong(Sizes),
     /// Connections, until the planned time.
@@ -35,7 +37,7 @@ pub enum Role {
 impl Role {
     /// This end decides when the flow ends.
     pub fn leads(&self) -> bool {
-        matches!(self, Self::Send(_) | Self::SendFile(..) | Self::Ping(_) | Self::Connect(_))
+        matches!(self, Self::Send(_) | Self::SendFile(..) | Self::Ping(..) | Self::Connect(_))
     }
 
     /// This end sends the payload.
@@ -45,7 +47,7 @@ impl Role {
 
     /// Each operation is timed.
     pub fn measures_latency(&self) -> bool {
-        matches!(self, Self::Ping(_) | Self::Connect(_))
+        matches!(self, Self::Ping(..) | Self::Connect(_))
     }
 
     /// The word in the test column.
@@ -53,7 +55,7 @@ impl Role {
         match self {
             Self::Send(_) | Self::SendFile(..) => "tcp_send",
             Self::Receive(_) | Self::Store(_) => "tcp_recv",
-            Self::Ping(_) => "tcp_ping",
+            Self::Ping(..) => "tcp_ping",
             Self::Pong(_) => "tcp_pong",
             Self::Connect(_) => "tcp_connect",
         }
@@ -65,7 +67,7 @@ impl Role {
             Self::Send(sending) => sending.method.name(),
             Self::Receive(intake) => intake.name(),
             Self::SendFile(..) | Self::Store(_) => "file",
-            Self::Ping(_) | Self::Pong(_) => "copy",
+            Self::Ping(..) | Self::Pong(_) => "copy",
             Self::Connect(_) => "connect",
         }
     }
@@ -76,7 +78,7 @@ impl Role {
             Self::Send(sending) => sending.message,
             Self::Receive(intake) => intake.message_bytes(),
             Self::SendFile(..) | Self::Store(_) => CHUNK as u64,
-            Self::Ping(sizes) | Self::Pong(sizes) => sizes.request,
+            Self::Ping(sizes, _) | Self::Pong(sizes) => sizes.request,
             Self::Connect(_) => 1,
         }
     }
@@ -84,7 +86,7 @@ impl Role {
     /// Bytes of a response.
     pub fn response_bytes(&self) -> Option<u64> {
         match self {
-            Self::Ping(sizes) | Self::Pong(sizes) => Some(sizes.response),
+            Self::Ping(sizes, _) | Self::Pong(sizes) => Some(sizes.response),
             _ => None,
         }
     }
@@ -133,7 +135,9 @@ pub fn work<'a>(
         }
         Role::Receive(intake) => Box::new(move |bell| receive::run(stream, *intake, limit, shared, lane, bell)),
         Role::Store(output) => Box::new(move |bell| output.store(stream, limit, shared, lane, bell)),
-        Role::Ping(sizes) => Box::new(move |bell| ping::ping(&stream.socket, *sizes, shared, lane, bell)),
+        Role::Ping(sizes, every) => {
+            Box::new(move |bell| ping::ping(&stream.socket, *sizes, *every, shared, lane, bell))
+        }
         Role::Pong(sizes) => Box::new(move |bell| ping::pong(stream, *sizes, shared, lane, bell)),
         Role::Connect(_) => return Err(anyhow!("connecting needs no stream")),
     })

@@ -274,9 +274,12 @@ fn serve_test(
             return Err(error);
         }
     };
-    // A client that was told why needs no more time.
     if let Some(failure) = finished.iter().find_map(|flow| flow.failure.as_ref()) {
+        // A client that is told why needs no more time; and when one direction fails, the test has.
         let _ = tell(FromSink::Failed { why: format!("{failure:#}") });
+        for flow in &mut finished {
+            flow.is_cut = true;
+        }
     } else {
         settle(&mut finished, end_of(sink, request, &mut control, &streams));
     }

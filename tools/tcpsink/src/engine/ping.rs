@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use common::buffer;
 use common::workers::Bell;
@@ -24,12 +24,20 @@ impl Sizes {
     }
 }
 
-/// Sends requests until the halt.
-pub fn ping(mut socket: &TcpStream, sizes: Sizes, shared: &Shared, lane: &Lane, bell: &Bell) -> anyhow::Result<()> {
+/// Sends requests until the halt: one after the other, or one every so often.
+pub fn ping(
+    mut socket: &TcpStream,
+    sizes: Sizes,
+    every: Option<Duration>,
+    shared: &Shared,
+    lane: &Lane,
+    bell: &Bell,
+) -> anyhow::Result<()> {
     let (request, response) = sizes.both()?;
     let request = buffer::incompressible(request)?;
     let mut response = buffer::blank(response)?;
     let mut before = Instant::now();
+    let mut last = before;
     shared.begin(before, bell);
     while !shared.is_halted() {
         let exchange = socket.write_all(&request).and_then(|()| socket.read_exact(&mut response));
@@ -37,20 +45,36 @@ pub fn ping(mut socket: &TcpStream, sizes: Sizes, shared: &Shared, lane: &Lane, 
         match exchange {
             Ok(()) => {
                 lane.counters.add(sizes.request + sizes.response);
-                if let Some(latencies) = &lane.latencies {
-                    latencies.record(now - before);
+                match (&lane.latencies, every) {
+                    (Some(latencies), Some(period)) => latencies.record_periodic(now - before, period),
+                    (Some(latencies), None) => latencies.record(now - before),
+                    (None, _) => {}
                 }
             }
             Err(_) if shared.is_halted() => break,
             Err(error) => {
-                lane.last.get_or_init(|| before);
+                lane.last.get_or_init(|| last);
                 return Err(idle(error, "ping"));
             }
         }
-        before = now;
+        last = now;
+        before = every.map_or(now, |period| wait_until(before, period, now, shared));
     }
-    lane.last.get_or_init(|| before);
+    lane.last.get_or_init(|| last);
     Ok(())
+}
+
+/// Sleeps to the next beat after `now`; beats that have passed are left out. Whoever halts wakes this thread.
+fn wait_until(before: Instant, period: Duration, now: Instant, shared: &Shared) -> Instant {
+    let missed = now.duration_since(before).as_nanos() / period.as_nanos();
+    let next = before + period * (u32::try_from(missed).unwrap_or(u32::MAX - 1) + 1);
+    loop {
+        let now = Instant::now();
+        if now >= next || shared.is_halted() {
+            return now;
+        }
+        std::thread::park_timeout(next - now);
+    }
 }
 
 /// Answers requests to the end of the stream.
