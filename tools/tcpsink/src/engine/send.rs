@@ -50,7 +50,8 @@ enum Payload {
 
 impl Payload {
     fn new(sending: &Sending, socket: &TcpStream) -> anyhow::Result<Self> {
-        let length = usize::try_from(sending.message)?;
+        // A small amount needs no large buffer: filling it would cost more than sending it.
+        let length = usize::try_from(sending.message.min(sending.quota.unwrap_or(u64::MAX)).max(1))?;
         let bytes = buffer::incompressible(length)?;
         Ok(match sending.method {
             Method::Auto | Method::Write => Self::Memory(bytes),
