@@ -22,4 +22,5 @@ pub mod stop;
 pub mod sys;
 pub mod tcp_info;
 pub mod units;
+pub mod wire;
 pub mod workers;

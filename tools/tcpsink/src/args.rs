@@ -202,7 +202,7 @@ pub struct TransferArgs {
 #[derive(Debug, Clone, clap::Args)]
 pub struct SendArgs {
     /// Send this file, or - for standard input, instead of random bytes
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["time", "warmup", "streams", "runs", "within", "method"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["time", "warmup", "streams", "runs", "within", "method", "message", "rate"])]
     pub input: Option<PathBuf>,
     #[command(flatten)]
     pub transfer: TransferArgs,

@@ -11,6 +11,7 @@ use common::schema::line::Flag;
 use common::socket;
 use common::stop::Stop;
 use common::units;
+use common::wire::WireError;
 
 use crate::client::Peer;
 use crate::control::{self, Control};
@@ -19,7 +20,7 @@ use crate::engine::connect::Knock;
 use crate::engine::file::Input;
 use crate::flow::{self, Finished, Plan};
 use crate::part::{self, End};
-use crate::protocol::{FromClient, FromSink, Kind, ProtocolError, Request, Way};
+use crate::protocol::{FromClient, FromSink, Kind, Request, Way};
 use crate::pulse::Pulse;
 use crate::report::Report;
 use crate::role::Role;
@@ -314,7 +315,7 @@ fn hear(control: &mut Control, deadline: Instant) -> anyhow::Result<FromSink> {
         Err(error) => return Err(error).context("no answer from the sink"),
     };
     match FromSink::parse(&line) {
-        Err(ProtocolError::Foreign) => {
+        Err(WireError::Foreign) => {
             let text: String = String::from_utf8_lossy(&line).chars().take(60).collect();
             bail!("no tcpsink is listening there: it answered '{}'", text.trim())
         }

@@ -1,4 +1,4 @@
-//! The words that two tcpsinks exchange: text lines `tcpsink/1 WORD key=value ...`, values percent-encoded.
+//! The words that two tcpsinks exchange, in the form of [`common::wire`].
 //!
 //! A test has one control connection, on which the client asks and the sink answers and reports, and one connection per
 //! stream. Each connection of ours opens with a line; whatever opens otherwise is a plain client, and all its bytes are
@@ -18,13 +18,11 @@
 //! In a test of kind connect the streams are replaced by any number of connections that open with
 //! `tcpsink/1 knock token=4f1c...`, each of which is answered by one byte.
 
-use std::collections::HashMap;
-use std::fmt::Display;
 use std::time::Duration;
 
 use clap::ValueEnum;
 use common::cli::MAX_LABEL;
-use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
+use common::wire::{self, Values, WireError, Words, micros};
 
 use crate::engine::Method;
 use crate::engine::ping::Sizes;
@@ -43,10 +41,6 @@ pub const MAX_STREAMS: u64 = 256;
 
 /// Largest message, bytes: what one call moves at most anyway.
 pub const MAX_MESSAGE: u64 = 1 << 30;
-
-const PROSE: &AsciiSet = &CONTROLS.add(b'%');
-
-const ESCAPED: &AsciiSet = &PROSE.add(b' ').add(b'=');
 
 /// What a test is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -216,58 +210,10 @@ pub enum FromSink {
     End,
 }
 
-/// Why a line was not understood.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ProtocolError {
-    /// Not a line of ours.
-    #[error("not a line of {TAG}")]
-    Foreign,
-    /// A line of another version of ours.
-    #[error("one end speaks {0}, the other {TAG}: the same version is needed at both")]
-    OtherVersion(String),
-    /// A line of ours with a word that is unknown here.
-    #[error("unknown word '{0}' in a line of {TAG}")]
-    UnknownWord(String),
-    /// A key is missing or its value is out of range.
-    #[error("missing or bad {0}= in a line of {TAG}")]
-    BadValue(&'static str),
-}
-
-/// Builds a line.
-struct Words(String);
-
-impl Words {
-    fn new(word: &str) -> Self {
-        Self(format!("{TAG} {word}"))
-    }
-
-    fn with(mut self, key: &str, value: impl Display) -> Self {
-        let value = value.to_string();
-        self.0.extend([" ", key, "="]);
-        self.0.extend(utf8_percent_encode(&value, ESCAPED));
-        self
-    }
-
-    fn with_some(self, key: &str, value: Option<impl Display>) -> Self {
-        match value {
-            Some(value) => self.with(key, value),
-            None => self,
-        }
-    }
-
-    fn end(self) -> String {
-        self.0 + "\n"
-    }
-}
-
-fn micros(time: Duration) -> String {
-    format!("{}us", time.as_micros())
-}
-
 impl Request {
     fn text(&self) -> String {
         let sizes = if let Kind::Ping(sizes) = self.kind { Some(sizes) } else { None };
-        Words::new("test")
+        Words::new(TAG, "test")
             .with("kind", self.kind.name())
             .with("run", self.run)
             .with("streams", self.streams)
@@ -291,7 +237,7 @@ impl Request {
             .end()
     }
 
-    fn read(values: &Values) -> Result<Self, ProtocolError> {
+    fn read(values: &Values) -> Result<Self, WireError> {
         let kind = match values.text("kind")?.as_str() {
             "send" => Kind::Send,
             "recv" => Kind::Recv,
@@ -301,7 +247,7 @@ impl Request {
                 request: values.within("request", MAX_MESSAGE)?,
                 response: values.within("response", MAX_MESSAGE)?,
             }),
-            _ => return Err(ProtocolError::BadValue("kind")),
+            _ => return Err(WireError::BadValue("kind")),
         };
         Ok(Self {
             kind,
@@ -316,12 +262,12 @@ impl Request {
             idle_timeout: values.positive_time("idle")?,
             copy: values.flag("copy")?,
             message: values.some("message", |values, key| values.within(key, MAX_MESSAGE))?,
-            method: Method::from_str(&values.text("method")?, false).map_err(|_| ProtocolError::BadValue("method"))?,
+            method: Method::from_str(&values.text("method")?, false).map_err(|_| WireError::BadValue("method"))?,
             rate: values.some("rate", |values, key| values.within(key, u64::MAX))?,
             buffer: values.some("buffer", |values, key| values.within(key, u64::MAX))?,
             congestion: values.optional("congestion"),
             dscp: values.some("dscp", |values, key| {
-                u8::try_from(values.number(key)?).ok().filter(|dscp| *dscp < 64).ok_or(ProtocolError::BadValue(key))
+                u8::try_from(values.number(key)?).ok().filter(|dscp| *dscp < 64).ok_or(WireError::BadValue(key))
             })?,
             nodelay: values.flag("nodelay")?,
         })
@@ -333,27 +279,29 @@ impl FromClient {
     pub fn text(&self) -> String {
         match self {
             Self::Test(request) => request.text(),
-            Self::Proof { mac } => Words::new("proof").with("mac", mac).end(),
+            Self::Proof { mac } => Words::new(TAG, "proof").with("mac", mac).end(),
             Self::Data { token, way, stream } => {
-                Words::new("data").with("token", token).with("way", way.name()).with("stream", stream).end()
+                Words::new(TAG, "data").with("token", token).with("way", way.name()).with("stream", stream).end()
             }
-            Self::Knock { token } => Words::new("knock").with("token", token).end(),
-            Self::Done { sent, received, whole } => {
-                Words::new("done").with("sent", sent).with("received", received).with("whole", u8::from(*whole)).end()
-            }
+            Self::Knock { token } => Words::new(TAG, "knock").with("token", token).end(),
+            Self::Done { sent, received, whole } => Words::new(TAG, "done")
+                .with("sent", sent)
+                .with("received", received)
+                .with("whole", u8::from(*whole))
+                .end(),
         }
     }
 
     /// Reads a line without its LF.
-    pub fn parse(line: &[u8]) -> Result<Self, ProtocolError> {
-        let (word, values) = split(line)?;
+    pub fn parse(line: &[u8]) -> Result<Self, WireError> {
+        let (word, values) = wire::split(TAG, line)?;
         match word.as_str() {
             "test" => Ok(Self::Test(Box::new(Request::read(&values)?))),
             "proof" => Ok(Self::Proof { mac: values.text("mac")? }),
             "data" => {
                 let name = values.text("way")?;
                 let way = [Way::Up, Way::Down, Way::Echo].into_iter().find(|way| way.name() == name);
-                let way = way.ok_or(ProtocolError::BadValue("way"))?;
+                let way = way.ok_or(WireError::BadValue("way"))?;
                 Ok(Self::Data { token: values.text("token")?, way, stream: values.number("stream")? })
             }
             "knock" => Ok(Self::Knock { token: values.text("token")? }),
@@ -362,7 +310,7 @@ impl FromClient {
                 received: values.number("received")?,
                 whole: values.flag("whole")?,
             }),
-            _ => Err(ProtocolError::UnknownWord(word)),
+            _ => Err(WireError::UnknownWord(word)),
         }
     }
 }
@@ -371,101 +319,28 @@ impl FromSink {
     /// The line, LF included.
     pub fn text(&self) -> String {
         match self {
-            Self::Challenge { nonce } => Words::new("challenge").with("nonce", nonce).end(),
-            Self::Accepted { token } => Words::new("ok").with("token", token).end(),
+            Self::Challenge { nonce } => Words::new(TAG, "challenge").with("nonce", nonce).end(),
+            Self::Accepted { token } => Words::new(TAG, "ok").with("token", token).end(),
             // A plain client's user may read these.
-            Self::Refused { why } => format!("{TAG} refused {}\n", utf8_percent_encode(why, PROSE)),
-            Self::Failed { why } => format!("{TAG} failed {}\n", utf8_percent_encode(why, PROSE)),
-            Self::Line { text } => Words::new("line").with("text", text).end(),
-            Self::End => Words::new("end").end(),
+            Self::Refused { why } => wire::prose(TAG, "refused", why),
+            Self::Failed { why } => wire::prose(TAG, "failed", why),
+            Self::Line { text } => Words::new(TAG, "line").with("text", text).end(),
+            Self::End => Words::new(TAG, "end").end(),
         }
     }
 
     /// Reads a line without its LF.
-    pub fn parse(line: &[u8]) -> Result<Self, ProtocolError> {
-        let (word, values) = split(line)?;
+    pub fn parse(line: &[u8]) -> Result<Self, WireError> {
+        let (word, values) = wire::split(TAG, line)?;
         match word.as_str() {
             "challenge" => Ok(Self::Challenge { nonce: values.text("nonce")? }),
             "ok" => Ok(Self::Accepted { token: values.text("token")? }),
-            "refused" => Ok(Self::Refused { why: values.prose }),
-            "failed" => Ok(Self::Failed { why: values.prose }),
+            "refused" => Ok(Self::Refused { why: values.prose() }),
+            "failed" => Ok(Self::Failed { why: values.prose() }),
             "line" => Ok(Self::Line { text: values.text("text")? }),
             "end" => Ok(Self::End),
-            _ => Err(ProtocolError::UnknownWord(word)),
+            _ => Err(WireError::UnknownWord(word)),
         }
-    }
-}
-
-fn split(line: &[u8]) -> Result<(String, Values), ProtocolError> {
-    let text = std::str::from_utf8(line).map_err(|_| ProtocolError::Foreign)?;
-    let mut parts = text.split(' ');
-    match parts.next() {
-        Some(TAG) => {}
-        Some(tag) if tag.starts_with(MARK) => return Err(ProtocolError::OtherVersion(tag.chars().take(20).collect())),
-        _ => return Err(ProtocolError::Foreign),
-    }
-    let word = parts.next().unwrap_or_default();
-    let prose = text.get(TAG.len() + word.len() + 2..).unwrap_or_default();
-    let prose = percent_decode_str(prose).decode_utf8_lossy().into_owned();
-    let pairs = parts.filter_map(|part| part.split_once('='));
-    let pairs = pairs.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
-    Ok((word.to_owned(), Values { pairs, prose }))
-}
-
-/// What follows the word.
-struct Values {
-    pairs: HashMap<String, String>,
-    /// All of it, for words that say something to people.
-    prose: String,
-}
-
-/// Longest time that may cross the wire; what the command line takes at most.
-const MAX_TIME: Duration = Duration::from_hours(100 * 365 * 24);
-
-impl Values {
-    fn optional(&self, key: &str) -> Option<String> {
-        Some(percent_decode_str(self.pairs.get(key)?).decode_utf8().ok()?.into_owned())
-    }
-
-    fn some<T>(
-        &self,
-        key: &'static str,
-        read: impl Fn(&Self, &'static str) -> Result<T, ProtocolError>,
-    ) -> Result<Option<T>, ProtocolError> {
-        self.pairs.get(key).map(|_| read(self, key)).transpose()
-    }
-
-    fn text(&self, key: &'static str) -> Result<String, ProtocolError> {
-        self.optional(key).ok_or(ProtocolError::BadValue(key))
-    }
-
-    fn number(&self, key: &'static str) -> Result<u64, ProtocolError> {
-        self.text(key)?.parse().map_err(|_| ProtocolError::BadValue(key))
-    }
-
-    /// A number from 1 to `most`.
-    fn within(&self, key: &'static str, most: u64) -> Result<u64, ProtocolError> {
-        self.number(key).and_then(|number| {
-            if (1..=most).contains(&number) { Ok(number) } else { Err(ProtocolError::BadValue(key)) }
-        })
-    }
-
-    fn flag(&self, key: &'static str) -> Result<bool, ProtocolError> {
-        match self.number(key)? {
-            0 => Ok(false),
-            1 => Ok(true),
-            _ => Err(ProtocolError::BadValue(key)),
-        }
-    }
-
-    fn time(&self, key: &'static str) -> Result<Duration, ProtocolError> {
-        let text = self.text(key)?;
-        let micros = text.strip_suffix("us").and_then(|number| number.parse().ok()).map(Duration::from_micros);
-        micros.filter(|time| *time <= MAX_TIME).ok_or(ProtocolError::BadValue(key))
-    }
-
-    fn positive_time(&self, key: &'static str) -> Result<Duration, ProtocolError> {
-        self.time(key).and_then(|time| if time.is_zero() { Err(ProtocolError::BadValue(key)) } else { Ok(time) })
     }
 }
 
@@ -570,10 +445,10 @@ mod tests {
     #[test]
     fn refuses_what_it_does_not_understand() {
         for (line, error) in [
-            ("HTTP/1.1 400 Bad Request", ProtocolError::Foreign),
-            ("tcpsink/2 ok token=1", ProtocolError::OtherVersion("tcpsink/2".into())),
-            ("tcpsink/1 dance", ProtocolError::UnknownWord("dance".into())),
-            ("tcpsink/1 line", ProtocolError::BadValue("text")),
+            ("HTTP/1.1 400 Bad Request", WireError::Foreign),
+            ("tcpsink/2 ok token=1", WireError::OtherVersion("tcpsink/2".into(), TAG)),
+            ("tcpsink/1 dance", WireError::UnknownWord("dance".into())),
+            ("tcpsink/1 line", WireError::BadValue("text")),
         ] {
             assert_eq!(FromSink::parse(line.as_bytes()), Err(error), "{line}");
         }
@@ -589,7 +464,7 @@ mod tests {
             ("time=3000000us", "time=99999999999999999us", "time"),
         ] {
             let line = text.trim_end().replacen(from, to, 1);
-            assert_eq!(FromClient::parse(line.as_bytes()), Err(ProtocolError::BadValue(key)), "{line}");
+            assert_eq!(FromClient::parse(line.as_bytes()), Err(WireError::BadValue(key)), "{line}");
         }
     }
 
