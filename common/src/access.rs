@@ -1,13 +1,39 @@
 //! Who may use a listener: address ranges, and a shared secret that is never sent.
 
+#![allow(clippy::doc_markdown, reason = "the options' texts are help for a terminal first")]
+
 use std::fmt::Write;
 use std::net::IpAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use hmac::{Hmac, KeyInit, Mac};
 use ipnet::IpNet;
 use sha2::Sha256;
+
+use crate::units;
+
+/// Who may use a listener, and how much.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "In public")]
+pub struct GuardArgs {
+    /// Serve clients from these ranges only: 192.0.2.0/24, 2001:db8::/32
+    #[arg(long, value_name = "CIDR", num_args = 1.., value_delimiter = ',', value_parser = range)]
+    pub allow: Vec<IpNet>,
+    /// Serve at most this many clients at once; who has not said what they want does not count
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..), allow_hyphen_values = true)]
+    pub max_clients: u32,
+    /// Serve a client for at most this long
+    #[arg(long, value_name = "DUR", value_parser = units::positive_duration, allow_hyphen_values = true)]
+    pub max_time: Option<Duration>,
+    /// Send (recv, both) only to clients that know the secret in FILE; it never crosses the wire
+    #[arg(long, value_name = "FILE")]
+    pub secret_file: Option<PathBuf>,
+    /// Serve nobody at all who does not know the secret
+    #[arg(long, requires = "secret_file")]
+    pub require_secret: bool,
+}
 
 /// Longest secret file, bytes: it is a password, not a dump.
 const LONGEST_SECRET: u64 = 64 * 1024;
@@ -34,6 +60,11 @@ impl std::fmt::Debug for Secret {
 }
 
 impl Secret {
+    /// A secret of this process alone.
+    pub fn random() -> Self {
+        Self(rand::random::<[u8; 32]>().to_vec())
+    }
+
     /// Reads the file; white space at its end does not count.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
         use std::io::Read;

@@ -13,8 +13,13 @@ pub struct Counters {
 impl Counters {
     /// Adds one operation that moved `bytes`. Not for two threads: a plain load and store, no locked instruction.
     pub fn add(&self, bytes: u64) {
+        self.add_many(bytes, 1);
+    }
+
+    /// As [`Counters::add`], for `ops` operations in one call.
+    pub fn add_many(&self, bytes: u64, ops: u64) {
         self.bytes.store(self.bytes.load(Ordering::Relaxed) + bytes, Ordering::Relaxed);
-        self.ops.store(self.ops.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        self.ops.store(self.ops.load(Ordering::Relaxed) + ops, Ordering::Relaxed);
     }
 
     /// The totals by now.

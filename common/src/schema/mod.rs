@@ -4,6 +4,7 @@ mod cell;
 pub mod facts;
 pub mod line;
 pub mod tcpsink;
+pub mod udpblast;
 
 pub use cell::{Cell, Fixed};
 
@@ -32,7 +33,7 @@ pub struct Schema {
 }
 
 /// The schemas of all tools, for readers.
-pub const ALL: &[&Schema] = &[&tcpsink::SCHEMA];
+pub const ALL: &[&Schema] = &[&tcpsink::SCHEMA, &udpblast::SCHEMA];
 
 impl Schema {
     /// A tool's measurements: the shared columns, then its own.

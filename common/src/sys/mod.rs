@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "raw system calls are this module's purpose")]
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 use nix::time::ClockId;
 
@@ -54,4 +54,25 @@ pub fn set_zerocopy(socket: BorrowedFd<'_>) -> io::Result<()> {
 /// `TCP_NOTSENT_LOWAT`, bytes: how much may wait unsent in the socket (tcp(7)).
 pub fn set_notsent_low_water(socket: BorrowedFd<'_>, bytes: u32) -> io::Result<()> {
     set_socket_option(socket, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, &bytes.to_ne_bytes())
+}
+
+/// What a UDP socket needs so that nothing is lost unsaid: `IP_RECVERR`, without which a datagram dropped by the local
+/// queue counts as sent, and path MTU discovery, so that nothing is fragmented unless `fragment` (ip(7), ipv6(7)).
+pub fn set_udp_options(socket: &std::net::UdpSocket, is_ipv6: bool, fragment: bool) -> io::Result<()> {
+    let discover = if fragment { libc::IP_PMTUDISC_DONT } else { libc::IP_PMTUDISC_DO };
+    let (level, recverr, mtu_discover) = if is_ipv6 {
+        (libc::IPPROTO_IPV6, libc::IPV6_RECVERR, libc::IPV6_MTU_DISCOVER)
+    } else {
+        (libc::IPPROTO_IP, libc::IP_RECVERR, libc::IP_MTU_DISCOVER)
+    };
+    set_socket_option(socket.as_fd(), level, recverr, &1_i32.to_ne_bytes())?;
+    set_socket_option(socket.as_fd(), level, mtu_discover, &discover.to_ne_bytes())
+}
+
+/// MTU of a connected socket's route: `IP_MTU`, `IPV6_MTU`.
+pub fn udp_mtu(socket: &std::net::UdpSocket, is_ipv6: bool) -> io::Result<u64> {
+    let (level, name) = if is_ipv6 { (libc::IPPROTO_IPV6, libc::IPV6_MTU) } else { (libc::IPPROTO_IP, libc::IP_MTU) };
+    let mut value = [0; 4];
+    socket_option(socket.as_fd(), level, name, &mut value)?;
+    u64::try_from(i32::from_ne_bytes(value)).map_err(|_| io::ErrorKind::InvalidData.into())
 }

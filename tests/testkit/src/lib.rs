@@ -2,6 +2,7 @@
 
 pub mod bed;
 pub mod contract;
+pub mod hand_sender;
 mod records;
 mod tool;
 

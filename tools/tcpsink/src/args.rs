@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
+use common::access::GuardArgs;
 use common::cli::{IntervalArgs, OutputArgs, ScheduleArgs};
+use common::units;
 use common::workers::{self, CpuList};
-use common::{access, units};
-use ipnet::IpNet;
 
 use crate::engine::Method;
 
@@ -74,36 +74,15 @@ pub struct ListenArgs {
     /// Drop a client that moves no byte for this long
     #[arg(long, value_name = "DUR", default_value = "30s", value_parser = units::positive_duration, allow_hyphen_values = true)]
     pub idle_timeout: Duration,
+    /// Move at most this much for a client, each way
+    #[arg(long, value_name = "SIZE", value_parser = units::positive_byte_size, allow_hyphen_values = true, help_heading = "In public")]
+    pub max_bytes: Option<u64>,
     #[command(flatten)]
     pub guard: GuardArgs,
     #[command(flatten)]
     pub interval: IntervalArgs,
     #[command(flatten)]
     pub lines: OutputArgs,
-}
-
-/// Who may use a sink, and how much.
-#[derive(Debug, Clone, clap::Args)]
-#[command(next_help_heading = "In public")]
-pub struct GuardArgs {
-    /// Serve clients from these ranges only: 192.0.2.0/24, 2001:db8::/32
-    #[arg(long, value_name = "CIDR", num_args = 1.., value_delimiter = ',', value_parser = access::range)]
-    pub allow: Vec<IpNet>,
-    /// Serve at most this many clients at once; connections that have sent nothing do not count
-    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..), allow_hyphen_values = true)]
-    pub max_clients: u32,
-    /// Serve a client for at most this long
-    #[arg(long, value_name = "DUR", value_parser = units::positive_duration, allow_hyphen_values = true)]
-    pub max_time: Option<Duration>,
-    /// Move at most this much for a client, each way
-    #[arg(long, value_name = "SIZE", value_parser = units::positive_byte_size, allow_hyphen_values = true)]
-    pub max_bytes: Option<u64>,
-    /// Send (recv, both) only to clients that know the secret in FILE; it never crosses the wire
-    #[arg(long, value_name = "FILE")]
-    pub secret_file: Option<PathBuf>,
-    /// Serve nobody at all who does not know the secret, plain clients included
-    #[arg(long, requires = "secret_file")]
-    pub require_secret: bool,
 }
 
 /// The other end, and the way there.

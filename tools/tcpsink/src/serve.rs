@@ -144,7 +144,7 @@ impl Sink {
             if way == Way::Up { self.output.lock().unwrap_or_else(PoisonError::into_inner).take() } else { None };
         let mut plan = part::plan(request, way, End::Sink, &speaker);
         plan.max_time = self.args.guard.max_time;
-        plan.max_bytes = self.args.guard.max_bytes;
+        plan.max_bytes = self.args.max_bytes;
         plan.cpus = self.args.cpu.clone().unwrap_or_default();
         plan.idle_timeout = plan.idle_timeout.min(self.args.idle_timeout);
         plan.interval = plan.interval.or(self.args.interval.interval);
@@ -162,7 +162,7 @@ impl Sink {
             let [most, time] = [most, time].map(units::duration_text);
             return Some(format!("{time} were asked for, {most} are allowed (--max-time)"));
         }
-        if let Some((most, bytes)) = guard.max_bytes.zip(request.bytes).filter(|(most, bytes)| bytes > most) {
+        if let Some((most, bytes)) = self.args.max_bytes.zip(request.bytes).filter(|(most, bytes)| bytes > most) {
             return Some(format!("{bytes} bytes were asked for, {most} are allowed (--max-bytes)"));
         }
         if self.args.output.is_some() && (request.kind != Kind::Send || request.streams > 1) {

@@ -1,0 +1,395 @@
+//! The verbs that ask a listener: agree, do this end's part, and collect both ends' lines.
+
+use std::net::{SocketAddr, UdpSocket};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, anyhow, bail};
+use common::access::Secret;
+use common::cli::{Ending, OutputArgs, ScheduleArgs, Session};
+use common::repeat::Next;
+use common::sampler::{self, Identity};
+use common::schema::line::Flag;
+use common::schema::udpblast::SCHEMA;
+use common::{socket, units};
+
+use crate::args::{BlastArgs, DatagramArgs, PeerArgs, PingArgs};
+use crate::engine::receive::Intake;
+use crate::flow::{self, Finished, Plan, Role};
+use crate::listen::blast;
+use crate::packet::HEADER;
+use crate::protocol::{Kind, Request, Word};
+use crate::record::{Record, Subject};
+use crate::session::{self, RETRY, Talk, hear, say};
+use crate::udp::{self, MAX_DATAGRAM, Wishes};
+
+/// How long an interrupted client waits for the listener's lines.
+const LAST_WORD: Duration = Duration::from_secs(1);
+
+/// `udpblast send` and `recv`.
+pub fn transfer(kind: Kind, args: &BlastArgs) -> anyhow::Result<Ending> {
+    let request = Request {
+        rate: args.rate.bits(),
+        bytes: args.bytes,
+        time: if args.bytes.is_some() { None } else { Some(args.schedule.run_time()) },
+        ..request(kind, &args.peer, &args.lines, &args.schedule, Some(&args.datagram))
+    };
+    repeat(&args.peer, request, &args.schedule, args.bytes.is_none(), &args.lines)
+}
+
+/// `udpblast ping`.
+pub fn ping(args: &PingArgs) -> anyhow::Result<Ending> {
+    let request =
+        Request { size: Some(args.size), ..request(Kind::Ping, &args.peer, &args.lines, &args.schedule, None) };
+    repeat(&args.peer, request, &args.schedule, true, &args.lines)
+}
+
+fn request(
+    kind: Kind,
+    peer: &PeerArgs,
+    lines: &OutputArgs,
+    schedule: &ScheduleArgs,
+    datagram: Option<&DatagramArgs>,
+) -> Request {
+    Request {
+        kind,
+        run: 1,
+        label: lines.label.clone(),
+        rate: None,
+        size: datagram.and_then(|datagram| datagram.size),
+        burst: datagram.and_then(|datagram| datagram.burst),
+        time: Some(schedule.run_time()),
+        bytes: None,
+        warmup: schedule.warm_up(),
+        interval: schedule.interval.interval,
+        idle_timeout: peer.idle_timeout,
+        fragment: datagram.is_some_and(|datagram| datagram.fragment),
+        offload: datagram.is_some_and(|datagram| !datagram.no_offload),
+        buffer: peer.buffer,
+    }
+}
+
+/// Runs a test as often as was asked for.
+fn repeat(
+    peer: &PeerArgs,
+    mut request: Request,
+    schedule: &ScheduleArgs,
+    is_timed: bool,
+    lines: &OutputArgs,
+) -> anyhow::Result<Ending> {
+    let mut repeat = schedule.repeat(is_timed)?;
+    let session = lines.open("udpblast", &SCHEMA)?;
+    let client = Client::new(peer, lines, &session)?;
+    loop {
+        request.run = repeat.number();
+        let mut outcome = client.measure(&request)?;
+        let next = repeat.finish(outcome.rate());
+        outcome.own.raise_if(next == Next::Unsettled, Flag::Unsettled);
+        client.print(&outcome)?;
+        if let Some(ending) = Ending::of(&session.stop) {
+            return Ok(ending);
+        }
+        client.sum_up(&outcome, &request);
+        if let Some(failure) = outcome.failure {
+            return Err(failure.context(client.context()));
+        }
+        if next != Next::Again {
+            return Ok(Ending::Measured);
+        }
+    }
+}
+
+/// A client of one listener.
+pub struct Client<'a> {
+    peer: &'a PeerArgs,
+    label: String,
+    host: String,
+    secret: Option<Secret>,
+    session: &'a Session,
+}
+
+/// What came out of a run.
+pub struct Outcome {
+    /// This end's total.
+    pub own: Record,
+    /// The listener's total.
+    pub others: Option<String>,
+    /// What went wrong.
+    pub failure: Option<anyhow::Error>,
+    kind: Kind,
+}
+
+impl Outcome {
+    fn rate(&self) -> Option<f64> {
+        let line = &self.own.line;
+        let cell = |column: &str| {
+            let place = SCHEMA.columns().position(|candidate| candidate.name == column)?;
+            let mut reader = csv::ReaderBuilder::new()
+                .has_headers(false)
+                .from_reader(self.others.as_deref().unwrap_or("").as_bytes());
+            reader.records().next()?.ok()?.get(place)?.parse().ok()
+        };
+        match self.kind {
+            Kind::Send => cell("bytes_per_s"),
+            Kind::Recv => line.bytes_per_s.map(common::schema::Fixed::value),
+            Kind::Ping => line.ops_per_s.map(common::schema::Fixed::value),
+        }
+    }
+}
+
+impl<'a> Client<'a> {
+    /// A client that has not spoken yet.
+    pub fn new(peer: &'a PeerArgs, lines: &OutputArgs, session: &'a Session) -> anyhow::Result<Self> {
+        Ok(Self {
+            peer,
+            label: lines.label.clone().unwrap_or_default(),
+            host: sampler::host_name(),
+            secret: peer.secret_file.as_deref().map(Secret::read).transpose()?,
+            session,
+        })
+    }
+
+    /// For errors.
+    pub fn context(&self) -> String {
+        format!("{} port {}", self.peer.host, self.peer.port)
+    }
+
+    /// Prints both totals, the sender's first, and what should be said of them.
+    pub fn print(&self, outcome: &Outcome) -> anyhow::Result<()> {
+        let own = Some(outcome.own.text()?);
+        let (first, second) =
+            if outcome.kind == Kind::Recv { (outcome.others.clone(), own) } else { (own, outcome.others.clone()) };
+        [first, second].iter().flatten().try_for_each(|line| self.session.lines.write_line(line))?;
+        let drops = outcome.own.socket_drops();
+        if drops > 0 {
+            self.session.console.notice(&format!(
+                "{drops} datagrams were lost in the receiver's own socket buffer, not in the network: give it a larger \
+                 one (sysctl net.core.rmem_max, or run the receiver as root), a CPU of its own, or a lower --rate"
+            ));
+        }
+        Ok(())
+    }
+
+    fn sum_up(&self, outcome: &Outcome, request: &Request) {
+        let line = &outcome.own.line;
+        let text = if request.kind == Kind::Ping {
+            format!("{} {} round trips", self.peer.host, line.ops)
+        } else {
+            let rate = request.rate.map_or_else(|| "max".into(), |bits| units::rate_text(bits as f64 / 8.0));
+            let moved = outcome.rate().map_or_else(|| "nothing".into(), units::rate_text);
+            format!("{}: {moved} received at --rate {rate}", self.peer.host)
+        };
+        let lost = outcome.own.lost_pct().map_or_else(String::new, |lost| format!(", {lost:.2} % lost"));
+        self.session.console.summary(&(text + &lost));
+    }
+
+    /// Runs one test.
+    pub fn measure(&self, request: &Request) -> anyhow::Result<Outcome> {
+        self.agree_and_run(request).with_context(|| self.context())
+    }
+
+    fn agree_and_run(&self, request: &Request) -> anyhow::Result<Outcome> {
+        let deadline = Instant::now() + self.peer.connect_timeout;
+        let socket = self.connect(deadline)?;
+        udp::prepare(&socket, Wishes { buffer: request.buffer, fragment: request.fragment, offload: request.offload })?;
+        let request = sized(request, &socket)?;
+        let talk = Talk::of_client();
+        let tag = self.agree(&socket, &request, deadline)?;
+        say(&socket, &Word::Alive);
+        let plan = self.plan(&socket, &request, tag)?;
+        let stop = self.session.stop.child()?;
+        let progress = self.session.console.progress(request.time.map(|time| time + request.warmup));
+        let emit = |record: &Record| self.session.lines.write_line(&record.text()?);
+        let pass_on = || self.pass_on(&socket, &talk);
+        let work = || flow::run(plan, &socket, &talk, &stop, Some(&progress), &emit);
+        let (mut finished, gone) = if request.kind == Kind::Send {
+            session::with_attendant(&socket, &talk, &stop, self.peer.idle_timeout, pass_on, work)?
+        } else {
+            (work()?, None)
+        };
+        finished.fail(gone);
+        drop(progress);
+        self.collect(&socket, &talk, &request, finished)
+    }
+
+    fn connect(&self, deadline: Instant) -> anyhow::Result<UdpSocket> {
+        let host = self.peer.host.trim_start_matches('[').trim_end_matches(']');
+        let address = socket::resolve(host, self.peer.port, deadline)?
+            .into_iter()
+            .find(|address| !(self.peer.ipv4 && address.is_ipv6() || self.peer.ipv6 && address.is_ipv4()));
+        let Some(address) = address else { bail!("{host} has no address of the family asked for (-4, -6)") };
+        let any: SocketAddr = if address.is_ipv4() {
+            (std::net::Ipv4Addr::UNSPECIFIED, 0).into()
+        } else {
+            (std::net::Ipv6Addr::UNSPECIFIED, 0).into()
+        };
+        let socket = UdpSocket::bind(any)?;
+        socket.connect(address).with_context(|| format!("cannot reach {address}"))?;
+        Ok(socket)
+    }
+
+    /// Says hello, shows the cookie, and is told the tag; whatever is lost is asked for again.
+    fn agree(&self, socket: &UdpSocket, request: &Request, deadline: Instant) -> anyhow::Result<u32> {
+        let nonce = format!("{:032x}", rand::random::<u128>());
+        let mut question = Word::Hello { nonce: nonce.clone() };
+        let mut strange = false;
+        while Instant::now() < deadline && !self.session.stop.is_set() {
+            say(socket, &question);
+            let again = Instant::now() + RETRY;
+            while Instant::now() < again {
+                let mut datagram = vec![0; 65_536];
+                let word = match socket.recv(&mut datagram) {
+                    Ok(length) => Word::parse(&datagram[..length]),
+                    Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
+                        bail!("nobody listens there (ICMP port unreachable): start udpblast listen");
+                    }
+                    Err(_) => continue,
+                };
+                match word {
+                    Ok(Word::Challenge { nonce: own, cookie }) if own == nonce => {
+                        let proof = self.secret.as_ref().map(|secret| secret.proof(&cookie, "start"));
+                        let request = Box::new(request.clone());
+                        question = Word::Start { nonce: nonce.clone(), cookie, proof, request };
+                        break;
+                    }
+                    Ok(Word::Ok { tag }) => return Ok(tag),
+                    Ok(Word::Refused { why } | Word::Failed { why }) => bail!("the listener refused: {why}"),
+                    Ok(_) => {}
+                    Err(_) => strange = true,
+                }
+            }
+        }
+        if strange {
+            bail!("something answers there, but it is no udpblast of this version");
+        }
+        bail!("no answer (--connect-timeout): is a udpblast listening there, and does a firewall let UDP pass?")
+    }
+
+    fn plan(&self, socket: &UdpSocket, request: &Request, tag: u32) -> anyhow::Result<Plan> {
+        let idle_timeout = self.peer.idle_timeout;
+        let size = request.size.unwrap_or_default();
+        let role = match request.kind {
+            Kind::Send => Role::Blast(blast(request, tag, size)),
+            Kind::Recv => Role::Receive(Intake { tag, offload: request.offload, idle_timeout }),
+            Kind::Ping => Role::Ping { tag, size, idle_timeout },
+        };
+        let identity = Identity {
+            schema: SCHEMA.tag,
+            host: self.host.clone(),
+            label: self.label.clone(),
+            test: role.test(),
+            target: self.peer.host.clone(),
+            run: request.run,
+        };
+        let subject = Subject {
+            identity,
+            direction: request.kind.direction(),
+            rate: request.rate,
+            size,
+            header_bytes: udp::header_bytes(socket.peer_addr()?.ip()),
+            mtu: udp::mtu(socket),
+            buffers: udp::granted(socket),
+            buffer_asked: request.buffer,
+            sends: request.kind != Kind::Recv,
+        };
+        Ok(Plan {
+            subject,
+            role,
+            time: request.time,
+            warmup: request.warmup,
+            interval: request.interval,
+            max_time: None,
+        })
+    }
+
+    /// Prints the listener's lines that have come, in their order, and asks for one that was lost.
+    fn pass_on(&self, socket: &UdpSocket, talk: &Talk) -> anyhow::Result<()> {
+        while let Some(line) = talk.next_line() {
+            self.session.lines.write_line(&line)?;
+        }
+        if let Some(index) = talk.missing().filter(|_| talk.has_gap()) {
+            say(socket, &Word::Get { index });
+        }
+        Ok(())
+    }
+
+    /// Says that this end is done until the listener has told all, and builds this end's total.
+    fn collect(
+        &self,
+        socket: &UdpSocket,
+        talk: &Talk,
+        request: &Request,
+        mut finished: Finished,
+    ) -> anyhow::Result<Outcome> {
+        let kind = request.kind;
+        // A receiver knows its counts, and tells them; a sender asks for them.
+        let own_report = talk.sent().filter(|_| kind == Kind::Recv).map(|sent| finished.report(sent));
+        let done = match own_report {
+            Some((arrived, jitter_us)) => Word::report(arrived, jitter_us),
+            None => Word::End { sent: finished.all_sent(), whole: !finished.is_cut },
+        };
+        let limit = || {
+            let most = if self.session.stop.is_set() { LAST_WORD } else { Duration::MAX };
+            self.peer.idle_timeout.min(most)
+        };
+        let begun = Instant::now();
+        let (mut said, mut rest, mut gone) = (None::<Instant>, Vec::new(), None);
+        if kind == Kind::Recv && own_report.is_none() && !self.session.stop.is_set() && finished.failure.is_none() {
+            // Cut short without the sender's last word: there is nothing to agree on.
+            finished.fail(Some(anyhow!("the sender did not say how much it sent")));
+        }
+        loop {
+            while let Some(line) = talk.next_line() {
+                rest.push(line);
+            }
+            let has_report = kind != Kind::Send || talk.report().is_some();
+            if has_report && talk.missing().is_none() {
+                break;
+            }
+            if talk.silence() >= limit() || (self.session.stop.is_set() && begun.elapsed() >= LAST_WORD) {
+                gone = Some(anyhow!("the listener fell silent before its last word (--idle-timeout)"));
+                break;
+            }
+            if said.is_none_or(|at| at.elapsed() >= RETRY) {
+                said = Some(Instant::now());
+                say(socket, &done);
+                talk.missing().into_iter().for_each(|index| say(socket, &Word::Get { index }));
+            }
+            let before = talk.missing();
+            if hear(socket, talk).is_err() {
+                gone = Some(anyhow!("nobody listens there any more (ICMP port unreachable)"));
+                break;
+            }
+            if talk.missing() != before {
+                said = None;
+            }
+        }
+        finished.is_cut |= talk.was_cut();
+        // Three may get through where one does not; if none does, the listener waits its idle time.
+        (0..3).for_each(|_| say(socket, &Word::Bye));
+        finished.fail(talk.failed().map(|why| anyhow!("the listener gave up: {why}")));
+        finished.fail(gone.filter(|_| !self.session.stop.is_set()));
+        let report = own_report.or_else(|| talk.report().filter(|_| kind == Kind::Send));
+        let own = finished.total(report);
+        let total = rest.pop();
+        rest.iter().try_for_each(|line| self.session.lines.write_line(line))?;
+        Ok(Outcome { own, others: total, failure: finished.failure, kind })
+    }
+}
+
+/// The request with the size of a datagram that this end's route takes, if this end sends.
+fn sized(request: &Request, socket: &UdpSocket) -> anyhow::Result<Request> {
+    let mut request = request.clone();
+    if request.kind == Kind::Recv {
+        return Ok(request);
+    }
+    let headers = udp::header_bytes(socket.peer_addr()?.ip());
+    let mtu = udp::mtu(socket);
+    let fits = mtu.map_or(1472, |mtu| mtu.saturating_sub(headers)).min(MAX_DATAGRAM);
+    let size = request.size.unwrap_or(fits).max(HEADER as u64);
+    if size > fits && !request.fragment {
+        let mtu = mtu.map_or_else(|| "unknown".into(), |mtu| mtu.to_string());
+        bail!("--size {size} does not fit the route's MTU of {mtu} (at most {fits}; --fragment sends it all the same)");
+    }
+    request.size = Some(size);
+    Ok(request)
+}

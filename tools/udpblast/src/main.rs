@@ -1,0 +1,19 @@
+//! `udpblast`: send datagrams at a rate; say what was sent, what arrived, and where the rest was lost.
+
+mod args;
+mod client;
+mod engine;
+mod flow;
+mod listen;
+mod packet;
+mod protocol;
+mod record;
+mod run;
+mod search;
+mod session;
+mod tally;
+mod udp;
+
+fn main() -> std::process::ExitCode {
+    common::cli::main(&common::schema::udpblast::SCHEMA, run::run)
+}

@@ -1,0 +1,86 @@
+//! UDP sockets as this tool needs them: connected, with large buffers, never fragmenting unless asked to.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::time::Duration;
+
+use anyhow::Context;
+use nix::sys::socket::{getsockopt, setsockopt, sockopt};
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
+
+/// What a receiver asks for, bytes: 100 ms at 1 Gbit/s, with the kernel's overhead.
+pub const BUFFER: usize = 32 * 1024 * 1024;
+
+/// Largest payload of a datagram: 65535 less the headers of UDP and IPv4.
+pub const MAX_DATAGRAM: u64 = 65_507;
+
+/// A socket bound to `local`; several may be bound to one port, the connected ones first in turn.
+pub fn bind(local: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
+    if local.is_ipv6() {
+        socket.set_only_v6(false)?;
+    }
+    socket.set_reuse_address(true)?;
+    socket.bind(&local.into())?;
+    Ok(socket.into())
+}
+
+/// What a test wants of its socket.
+#[derive(Debug, Clone, Copy)]
+pub struct Wishes {
+    /// Buffers, bytes; the default is [`BUFFER`], with force where that is allowed.
+    pub buffer: Option<u64>,
+    /// Let the network cut datagrams into pieces.
+    pub fragment: bool,
+    /// Many datagrams per call.
+    pub offload: bool,
+}
+
+/// Prepares a connected socket for a test.
+pub fn prepare(socket: &UdpSocket, wishes: Wishes) -> anyhow::Result<()> {
+    let peer = socket.peer_addr()?;
+    let options = SockRef::from(socket);
+    if let Some(bytes) = wishes.buffer {
+        let bytes = usize::try_from(bytes.min(i32::MAX.unsigned_abs().into()))?;
+        options.set_send_buffer_size(bytes).context("--buffer")?;
+        options.set_recv_buffer_size(bytes).context("--buffer")?;
+    } else {
+        // Root may exceed rmem_max; everybody else gets what there is.
+        if setsockopt(socket, sockopt::RcvBufForce, &BUFFER).is_err() {
+            options.set_recv_buffer_size(BUFFER)?;
+        }
+        if setsockopt(socket, sockopt::SndBufForce, &(BUFFER / 4)).is_err() {
+            options.set_send_buffer_size(BUFFER / 4)?;
+        }
+    }
+    common::sys::set_udp_options(socket, peer.is_ipv6(), wishes.fragment)?;
+    // What the receiver cannot have, it does without: the columns stay empty or say none.
+    let _ = setsockopt(socket, sockopt::RxqOvfl, &1);
+    let _ = setsockopt(socket, sockopt::ReceiveTimestampns, &true);
+    if wishes.offload {
+        let _ = setsockopt(socket, sockopt::UdpGroSegment, &true);
+    }
+    socket.set_read_timeout(Some(GLANCE))?;
+    socket.set_write_timeout(Some(GLANCE))?;
+    Ok(())
+}
+
+/// How long a call blocks before its thread looks whether it is time to end.
+pub const GLANCE: Duration = Duration::from_millis(50);
+
+/// MTU of the route of a connected socket (ip(7), ipv6(7)).
+pub fn mtu(socket: &UdpSocket) -> Option<u64> {
+    let is_ipv6 = socket.peer_addr().ok()?.is_ipv6();
+    common::sys::udp_mtu(socket, is_ipv6).ok()
+}
+
+/// Bytes of the UDP and IP headers of a datagram to `peer`.
+pub fn header_bytes(peer: IpAddr) -> u64 {
+    if peer.to_canonical().is_ipv6() { 48 } else { 28 }
+}
+
+/// Send and receive buffer as granted.
+pub fn granted(socket: &UdpSocket) -> (Option<u64>, Option<u64>) {
+    let bytes = |size: Result<usize, _>| size.ok().map(|size: usize| size as u64);
+    (bytes(getsockopt(socket, sockopt::SndBuf)), bytes(getsockopt(socket, sockopt::RcvBuf)))
+}
