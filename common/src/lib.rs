@@ -14,6 +14,7 @@ pub mod cpu;
 pub mod latency;
 pub mod output;
 pub mod pace;
+pub mod peer;
 pub mod repeat;
 pub mod sampler;
 pub mod schema;

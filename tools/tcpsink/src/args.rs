@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::{Parser, Subcommand};
 use common::access::GuardArgs;
 use common::cli::{IntervalArgs, OutputArgs, ScheduleArgs};
+use common::peer::{DEFAULT_PORT, PeerArgs};
 use common::units;
 use common::workers::{self, CpuList};
 
@@ -87,27 +88,9 @@ pub struct ListenArgs {
 
 /// The other end, and the way there.
 #[derive(Debug, Clone, clap::Args)]
-pub struct PeerArgs {
-    /// Name or address of the sink; fe80::1%eth0 names the link
-    pub host: String,
-    /// Port of the sink
-    #[arg(long, short, value_name = "PORT", default_value_t = DEFAULT_PORT, value_parser = clap::value_parser!(u16).range(1..), allow_hyphen_values = true)]
-    pub port: u16,
-    /// Give up when name lookup, connection or the sink's first word take longer
-    #[arg(long, value_name = "DUR", default_value = "5s", value_parser = units::positive_duration, allow_hyphen_values = true)]
-    pub connect_timeout: Duration,
-    /// Give up when no byte gets through for this long
-    #[arg(long, value_name = "DUR", default_value = "10s", value_parser = units::positive_duration, allow_hyphen_values = true)]
-    pub idle_timeout: Duration,
-    /// Show the sink that this end knows the secret in FILE
-    #[arg(long, value_name = "FILE")]
-    pub secret_file: Option<PathBuf>,
-    /// Use IPv4 only
-    #[arg(long, short = '4', conflicts_with = "ipv6")]
-    pub ipv4: bool,
-    /// Use IPv6 only
-    #[arg(long, short = '6')]
-    pub ipv6: bool,
+pub struct RouteArgs {
+    #[command(flatten)]
+    pub peer: PeerArgs,
     /// Connect from this local address
     #[arg(long, value_name = "ADDR")]
     pub bind: Option<IpAddr>,
@@ -144,7 +127,7 @@ pub struct TcpArgs {
 #[derive(Debug, Clone, clap::Args)]
 pub struct TransferArgs {
     #[command(flatten)]
-    pub peer: PeerArgs,
+    pub route: RouteArgs,
     /// Move exactly this much (each way) instead of for --time
     #[arg(long, short = 'n', value_name = "SIZE", value_parser = units::positive_byte_size, conflicts_with_all = ["time", "warmup"], allow_hyphen_values = true)]
     pub bytes: Option<u64>,
@@ -191,7 +174,7 @@ pub struct SendArgs {
 #[derive(Debug, Clone, clap::Args)]
 pub struct PingArgs {
     #[command(flatten)]
-    pub peer: PeerArgs,
+    pub route: RouteArgs,
     /// Size of a request
     #[arg(long, value_name = "SIZE", default_value = "1", value_parser = message, allow_hyphen_values = true)]
     pub request: u64,
@@ -216,7 +199,7 @@ pub struct PingArgs {
 #[derive(Debug, Clone, clap::Args)]
 pub struct ConnectArgs {
     #[command(flatten)]
-    pub peer: PeerArgs,
+    pub route: RouteArgs,
     /// Threads that connect at once
     #[arg(long, short = 'P', value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256), allow_hyphen_values = true)]
     pub streams: u32,
@@ -225,9 +208,6 @@ pub struct ConnectArgs {
     #[command(flatten)]
     pub lines: OutputArgs,
 }
-
-/// The port that firewalls already know from iperf3.
-const DEFAULT_PORT: u16 = 5201;
 
 /// Largest message: what one call moves at most anyway.
 const MAX_MESSAGE: u64 = 1 << 30;

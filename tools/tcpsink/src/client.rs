@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::Context;
 use common::access::Secret;
 use common::cli::{Ending, OutputArgs, ScheduleArgs, Session};
+use common::peer::PeerArgs;
 use common::repeat::{Next, Repeat};
 use common::sampler;
 use common::schema::line::Flag;
@@ -14,13 +15,13 @@ use common::socket::Options;
 use common::units;
 use common::workers::CpuList;
 
-use crate::args::{ConnectArgs, PeerArgs, PingArgs, SendArgs, TcpArgs, TransferArgs};
+use crate::args::{ConnectArgs, PingArgs, RouteArgs, SendArgs, TcpArgs, TransferArgs};
 use crate::dialogue::{Dialogue, Outcome};
 use crate::engine::Method;
 use crate::engine::file::Input;
 use crate::engine::ping::Sizes;
 use crate::part::Speaker;
-use crate::protocol::{Kind, Request};
+use crate::request::{Kind, Request};
 
 /// Length of the ping before a transfer that is probed.
 const IDLE_PING: Duration = Duration::from_secs(1);
@@ -57,9 +58,9 @@ pub fn transfer(kind: Kind, args: &TransferArgs, input: Option<Input>) -> anyhow
         message: args.message,
         method: args.method,
         rate: args.rate,
-        ..request(kind, &args.peer, &args.lines, &args.schedule, Some(&args.tcp))
+        ..request(kind, &args.route, &args.lines, &args.schedule, Some(&args.tcp))
     };
-    let peer = Peer::new(&args.peer, &args.lines, Some(&args.tcp))?;
+    let peer = Peer::new(&args.route, &args.lines, Some(&args.tcp))?;
     let job = Job { peer, request, input, probes: args.probe, ping_every: None };
     job.run(&args.schedule, is_timed, &args.lines)
 }
@@ -71,9 +72,9 @@ pub fn ping(args: &PingArgs) -> anyhow::Result<Ending> {
         streams: args.streams.into(),
         // A request must not wait for the response before it.
         nodelay: true,
-        ..request(kind, &args.peer, &args.lines, &args.schedule, Some(&args.tcp))
+        ..request(kind, &args.route, &args.lines, &args.schedule, Some(&args.tcp))
     };
-    let peer = Peer::new(&args.peer, &args.lines, Some(&args.tcp))?;
+    let peer = Peer::new(&args.route, &args.lines, Some(&args.tcp))?;
     Job { peer, request, input: None, probes: false, ping_every: args.every }.run(&args.schedule, true, &args.lines)
 }
 
@@ -81,14 +82,20 @@ pub fn ping(args: &PingArgs) -> anyhow::Result<Ending> {
 pub fn connect(args: &ConnectArgs) -> anyhow::Result<Ending> {
     let request = Request {
         streams: args.streams.into(),
-        ..request(Kind::Connect, &args.peer, &args.lines, &args.schedule, None)
+        ..request(Kind::Connect, &args.route, &args.lines, &args.schedule, None)
     };
-    let peer = Peer::new(&args.peer, &args.lines, None)?;
+    let peer = Peer::new(&args.route, &args.lines, None)?;
     Job { peer, request, input: None, probes: false, ping_every: None }.run(&args.schedule, true, &args.lines)
 }
 
 /// What all verbs ask for.
-fn request(kind: Kind, peer: &PeerArgs, lines: &OutputArgs, schedule: &ScheduleArgs, tcp: Option<&TcpArgs>) -> Request {
+fn request(
+    kind: Kind,
+    route: &RouteArgs,
+    lines: &OutputArgs,
+    schedule: &ScheduleArgs,
+    tcp: Option<&TcpArgs>,
+) -> Request {
     Request {
         kind,
         run: 1,
@@ -99,20 +106,20 @@ fn request(kind: Kind, peer: &PeerArgs, lines: &OutputArgs, schedule: &ScheduleA
         bytes: None,
         warmup: schedule.warm_up(),
         interval: schedule.interval.interval,
-        idle_timeout: peer.idle_timeout,
+        idle_timeout: route.peer.idle_timeout,
         copy: false,
         message: None,
         method: Method::Auto,
         rate: None,
         buffer: tcp.and_then(|tcp| tcp.buffer),
         congestion: tcp.and_then(|tcp| tcp.congestion.clone()),
-        dscp: peer.dscp,
+        dscp: route.dscp,
         nodelay: tcp.is_some_and(|tcp| tcp.nodelay),
     }
 }
 
 impl Peer {
-    fn new(args: &PeerArgs, lines: &OutputArgs, tcp: Option<&TcpArgs>) -> anyhow::Result<Self> {
+    fn new(args: &RouteArgs, lines: &OutputArgs, tcp: Option<&TcpArgs>) -> anyhow::Result<Self> {
         let options = Options {
             buffer: tcp.and_then(|tcp| tcp.buffer),
             congestion: tcp.and_then(|tcp| tcp.congestion.clone()),
@@ -125,14 +132,10 @@ impl Peer {
         let speaker = Speaker {
             host: sampler::host_name(),
             label: lines.label.clone().unwrap_or_default(),
-            target: args.host.clone(),
+            target: args.peer.host.clone(),
         };
-        let secret = args.secret_file.as_deref().map(Secret::read).transpose()?;
-        Ok(Self { args: args.clone(), options, secret, cpus: args.cpu.clone().unwrap_or_default(), speaker })
-    }
-
-    fn context(&self) -> String {
-        format!("{} port {}", self.args.host, self.args.port)
+        let (secret, cpus) = (args.peer.secret()?, args.cpu.clone().unwrap_or_default());
+        Ok(Self { args: args.peer.clone(), options, secret, cpus, speaker })
     }
 }
 
@@ -151,7 +154,7 @@ impl Job {
         let session = lines.open("tcpsink", &SCHEMA)?;
         loop {
             self.request.run = repeat.number();
-            let mut outcome = self.measure(&session).with_context(|| self.peer.context())?;
+            let mut outcome = self.measure(&session).with_context(|| self.peer.args.context())?;
             let next = repeat.finish(outcome.rate());
             outcome.raise_if(next == Next::Unsettled, Flag::Unsettled)?;
             outcome.lines.iter().try_for_each(|line| session.lines.write_line(line.text()))?;
@@ -160,7 +163,7 @@ impl Job {
             }
             session.console.summary(&self.summary(&outcome, &repeat));
             if let Some(failure) = outcome.failure {
-                return Err(failure.context(self.peer.context()));
+                return Err(failure.context(self.peer.args.context()));
             }
             if next != Next::Again {
                 return Ok(Ending::Measured);
@@ -209,7 +212,10 @@ impl Job {
     }
 
     fn summary(&self, outcome: &Outcome, repeat: &Repeat) -> String {
-        let mut parts: Vec<_> = outcome.lines.iter().filter_map(|line| line.summary(&self.peer.args.host)).collect();
+        // The result first, then what the sender has to add.
+        let (senders, results): (Vec<_>, Vec<_>) = outcome.lines.iter().partition(|line| line.test() == "tcp_send");
+        let lines = results.into_iter().chain(senders);
+        let mut parts: Vec<_> = lines.filter_map(|line| line.summary(&self.peer.args.host)).collect();
         if let Some((mean, half_width)) = repeat.confidence() {
             let mut text = format!("mean of {} runs ", self.request.run);
             let share = 100.0 * half_width / mean.max(f64::MIN_POSITIVE);

@@ -18,11 +18,13 @@ use crate::control::{self, Control};
 use crate::engine::Stream;
 use crate::engine::connect::Knock;
 use crate::engine::file::Input;
-use crate::flow::{self, Finished, Plan};
+use crate::flow;
 use crate::part::{self, End};
-use crate::protocol::{FromClient, FromSink, Kind, Request, Way};
+use crate::plan::{Finished, Plan};
+use crate::protocol::{FromClient, FromSink};
 use crate::pulse::Pulse;
 use crate::report::Report;
+use crate::request::{Kind, Request, Way};
 use crate::role::Role;
 
 /// How long an interrupted client waits for the sink's lines: people who press ^C want the prompt back.
@@ -115,14 +117,9 @@ impl<'a> Dialogue<'a> {
     /// Opens the control connection and asks for the test.
     fn ask(&self, deadline: Instant) -> anyhow::Result<(Control, String)> {
         let args = &self.peer.args;
-        let host = args.host.trim_start_matches('[').trim_end_matches(']');
-        let addresses: Vec<_> = socket::resolve(host, args.port, deadline)?
-            .into_iter()
-            .filter(|address| !(args.ipv4 && address.is_ipv6() || args.ipv6 && address.is_ipv4()))
-            .filter(|address| args.bind.is_none_or(|local| local.is_ipv4() == address.is_ipv4()))
-            .collect();
-        if addresses.is_empty() {
-            bail!("{host} has no address of the family asked for (-4, -6, --bind)");
+        let mut addresses = args.addresses(deadline)?;
+        if let Some(local) = self.peer.options.bind {
+            addresses.retain(|address| address.is_ipv4() == local.is_ipv4());
         }
         let stream = socket::connect(&addresses, &self.peer.options, deadline)?;
         let mut control = Control::new(stream, Vec::new())?;

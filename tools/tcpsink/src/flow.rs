@@ -12,91 +12,14 @@ use common::latency::{Latencies, Recorder};
 use common::sampler::{Epoch, Sample, Snapshot, Ticker};
 use common::schema::line::{Flag, Span};
 use common::stop::{self, Reason, Stop};
-use common::workers::{self, CpuList, Crew};
+use common::workers::{self, Crew};
 
 use crate::engine::{Lane, Shared, StageTimes, Stages, Stream};
-use crate::protocol::Way;
+use crate::plan::{Finished, Plan};
 use crate::pulse::Pulse;
-use crate::record::{Details, Record, Subject, TcpState};
+use crate::record::{Details, Record, TcpState};
+use crate::request::Way;
 use crate::role::{Role, work};
-
-/// One direction of a test, valid by construction.
-#[derive(Debug)]
-pub struct Plan {
-    /// What the lines say of it.
-    pub subject: Subject,
-    /// What is done.
-    pub role: Role,
-    /// Planned length after the warm-up. It ends the end that leads; the other goes on to the last byte.
-    pub time: Option<Duration>,
-    /// Not counted.
-    pub warmup: Duration,
-    /// Lines between.
-    pub interval: Option<Duration>,
-    /// Lines of each stream too.
-    pub per_stream: bool,
-    /// Give up after so long without a byte.
-    pub idle_timeout: Duration,
-    /// Give up after so long in any case.
-    pub max_time: Option<Duration>,
-    /// Give up after so many bytes.
-    pub max_bytes: Option<u64>,
-    /// Buffers asked for, bytes.
-    pub buffer: Option<u64>,
-    /// Where the workers run.
-    pub cpus: CpuList,
-}
-
-/// How a flow ended.
-#[derive(Debug)]
-pub struct Finished {
-    /// The line of the whole run; with `per_stream`, those of the streams before it.
-    pub totals: Vec<Record>,
-    /// Bytes moved, the warm-up's included.
-    pub all_bytes: u64,
-    /// It did not run to its planned end.
-    pub is_cut: bool,
-    /// Why, unless it was told to stop.
-    pub failure: Option<anyhow::Error>,
-    role: Role,
-}
-
-impl Plan {
-    /// The same direction with another role, which the lines name.
-    #[must_use]
-    pub fn with_role(mut self, role: Role) -> Self {
-        self.subject.identity.test = role.test();
-        self.subject.method = role.method();
-        self.subject.message_bytes = role.message_bytes();
-        self.subject.response_bytes = role.response_bytes();
-        self.role = role;
-        self
-    }
-}
-
-impl Finished {
-    /// This end sent the payload.
-    pub fn sends(&self) -> bool {
-        self.role.sends()
-    }
-
-    /// What was sent at one end has to arrive at the other.
-    pub fn moves_payload(&self) -> bool {
-        !matches!(self.role, Role::Ping(..) | Role::Pong(_) | Role::Connect(_))
-    }
-
-    /// Raises a flag on all totals if `holds`.
-    pub fn raise_if(&mut self, holds: bool, flag: Flag) {
-        for total in &mut self.totals {
-            total.raise_if(holds, flag);
-        }
-    }
-
-    /// Gives a stored file its name.
-    pub fn complete(self) -> anyhow::Result<()> {
-        if let Role::Store(output) = self.role { output.complete() } else { Ok(()) }
-    }
-}
 
 /// Takes the interval lines.
 pub type Emit<'a> = dyn Fn(&Record) -> anyhow::Result<()> + Sync + 'a;

@@ -20,7 +20,8 @@ use nix::sys::eventfd::{EfdFlags, EventFd};
 
 use crate::args::ListenArgs;
 use crate::engine::Stream;
-use crate::protocol::{FromClient, FromSink, Opening, Request};
+use crate::protocol::{FromClient, FromSink, Opening};
+use crate::request::Request;
 use crate::serve::{self, Asked, Joining, Sink};
 use crate::{activation, control};
 

@@ -8,9 +8,9 @@ use common::workers::CpuList;
 use crate::engine::Method;
 use crate::engine::receive::{COPY, Intake};
 use crate::engine::send::{MESSAGE, Sending};
-use crate::flow::Plan;
-use crate::protocol::{Kind, Request, Way};
+use crate::plan::Plan;
 use crate::record::Subject;
+use crate::request::{Kind, Request, Way};
 use crate::role::Role;
 
 /// Which end this is.

@@ -13,7 +13,7 @@ use crate::engine::ping::{self, Sizes};
 use crate::engine::receive::{self, Intake};
 use crate::engine::send::{Sender, Sending};
 use crate::engine::{Lane, Shared, Stages, Stream};
-use crate::flow::Plan;
+use crate::plan::Plan;
 
 /// What the workers of a flow do.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use common::cli::Ending;
 
 use crate::args::{Args, Verb};
-use crate::protocol::Kind;
+use crate::request::Kind;
 use crate::{client, lobby};
 
 /// Does what was asked.

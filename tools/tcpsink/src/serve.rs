@@ -20,11 +20,13 @@ use crate::args::ListenArgs;
 use crate::control::{self, Control};
 use crate::engine::file::Output;
 use crate::engine::{Method, Stream};
-use crate::flow::{self, Finished, Plan};
+use crate::flow;
 use crate::part::{self, End, Speaker};
-use crate::protocol::{FromClient, FromSink, Kind, Request, Way};
+use crate::plan::{Finished, Plan};
+use crate::protocol::{FromClient, FromSink};
 use crate::pulse::Pulse;
 use crate::record::Record;
+use crate::request::{Kind, Request, Way};
 use crate::role::Role;
 
 /// How long a client of ours may take from one step of the opening to the next.

@@ -2,13 +2,13 @@
 #![allow(clippy::doc_markdown, reason = "the texts are help for a terminal first")]
 
 use std::net::IpAddr;
-use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 use common::access::GuardArgs;
 use common::cli::{IntervalArgs, OutputArgs, ScheduleArgs};
+use common::peer::{DEFAULT_PORT, PeerArgs};
 use common::units;
 
 use crate::packet::HEADER;
@@ -72,34 +72,6 @@ pub struct ListenArgs {
     pub lines: OutputArgs,
 }
 
-/// The other end.
-#[derive(Debug, Clone, clap::Args)]
-pub struct PeerArgs {
-    /// Name or address of the listener
-    pub host: String,
-    /// Port of the listener
-    #[arg(long, short, value_name = "PORT", default_value_t = DEFAULT_PORT, value_parser = clap::value_parser!(u16).range(1..), allow_hyphen_values = true)]
-    pub port: u16,
-    /// Give up when the listener has not agreed by then
-    #[arg(long, value_name = "DUR", default_value = "5s", value_parser = units::positive_duration, allow_hyphen_values = true)]
-    pub connect_timeout: Duration,
-    /// Give up when the listener is silent for this long
-    #[arg(long, value_name = "DUR", default_value = "5s", value_parser = units::positive_duration, allow_hyphen_values = true)]
-    pub idle_timeout: Duration,
-    /// Show the listener that this end knows the secret in FILE
-    #[arg(long, value_name = "FILE")]
-    pub secret_file: Option<PathBuf>,
-    /// Use IPv4 only
-    #[arg(long, short = '4', conflicts_with = "ipv6")]
-    pub ipv4: bool,
-    /// Use IPv6 only
-    #[arg(long, short = '6')]
-    pub ipv6: bool,
-    /// Ask both ends for socket buffers of this size [default: 32M to receive, 8M to send, as far as the kernel allows]
-    #[arg(long, short = 'w', value_name = "SIZE", value_parser = units::positive_byte_size, allow_hyphen_values = true)]
-    pub buffer: Option<u64>,
-}
-
 /// What a datagram is and how many go at a time.
 #[derive(Debug, Clone, clap::Args)]
 pub struct DatagramArgs {
@@ -115,6 +87,9 @@ pub struct DatagramArgs {
     /// One datagram per system call at both ends: no GSO, no GRO
     #[arg(long)]
     pub no_offload: bool,
+    /// Ask both ends for socket buffers of this size [default: 32M to receive, 8M to send, as far as the kernel allows]
+    #[arg(long, short = 'w', value_name = "SIZE", value_parser = units::positive_byte_size, allow_hyphen_values = true)]
+    pub buffer: Option<u64>,
 }
 
 /// `udpblast send` and `recv`.
@@ -202,9 +177,6 @@ impl Rate {
         }
     }
 }
-
-/// The port that firewalls already know from iperf3.
-const DEFAULT_PORT: u16 = 5201;
 
 fn datagram(text: &str) -> Result<u64, String> {
     let bytes = units::positive_byte_size(text).map_err(|error| error.to_string())?;

@@ -6,21 +6,22 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, anyhow, bail};
 use common::access::Secret;
 use common::cli::{Ending, OutputArgs, ScheduleArgs, Session};
+use common::peer::PeerArgs;
 use common::repeat::Next;
 use common::sampler::{self, Identity};
 use common::schema::line::Flag;
 use common::schema::udpblast::SCHEMA;
-use common::{socket, units};
+use common::units;
 
-use crate::args::{BlastArgs, DatagramArgs, PeerArgs, PingArgs};
+use crate::args::{BlastArgs, DatagramArgs, PingArgs};
 use crate::engine::receive::Intake;
 use crate::flow::{self, Finished, Plan, Role};
-use crate::listen::blast;
 use crate::packet::HEADER;
 use crate::protocol::{Kind, Request, Word};
 use crate::record::{Record, Subject};
-use crate::session::{self, RETRY, Talk, hear, say};
-use crate::udp::{self, MAX_DATAGRAM, Wishes};
+use crate::serve::blast;
+use crate::session::{self, RETRY, Talk, hear, say, try_say};
+use crate::udp::{self, Wishes};
 
 /// How long an interrupted client waits for the listener's lines.
 const LAST_WORD: Duration = Duration::from_secs(1);
@@ -64,7 +65,7 @@ fn request(
         idle_timeout: peer.idle_timeout,
         fragment: datagram.is_some_and(|datagram| datagram.fragment),
         offload: datagram.is_some_and(|datagram| !datagram.no_offload),
-        buffer: peer.buffer,
+        buffer: datagram.and_then(|datagram| datagram.buffer),
     }
 }
 
@@ -90,7 +91,7 @@ fn repeat(
         }
         client.sum_up(&outcome, &request);
         if let Some(failure) = outcome.failure {
-            return Err(failure.context(client.context()));
+            return Err(failure.context(peer.context()));
         }
         if next != Next::Again {
             return Ok(Ending::Measured);
@@ -143,14 +144,9 @@ impl<'a> Client<'a> {
             peer,
             label: lines.label.clone().unwrap_or_default(),
             host: sampler::host_name(),
-            secret: peer.secret_file.as_deref().map(Secret::read).transpose()?,
+            secret: peer.secret()?,
             session,
         })
-    }
-
-    /// For errors.
-    pub fn context(&self) -> String {
-        format!("{} port {}", self.peer.host, self.peer.port)
     }
 
     /// Prints both totals, the sender's first, and what should be said of them.
@@ -184,7 +180,7 @@ impl<'a> Client<'a> {
 
     /// Runs one test.
     pub fn measure(&self, request: &Request) -> anyhow::Result<Outcome> {
-        self.agree_and_run(request).with_context(|| self.context())
+        self.agree_and_run(request).with_context(|| self.peer.context())
     }
 
     fn agree_and_run(&self, request: &Request) -> anyhow::Result<Outcome> {
@@ -212,11 +208,7 @@ impl<'a> Client<'a> {
     }
 
     fn connect(&self, deadline: Instant) -> anyhow::Result<UdpSocket> {
-        let host = self.peer.host.trim_start_matches('[').trim_end_matches(']');
-        let address = socket::resolve(host, self.peer.port, deadline)?
-            .into_iter()
-            .find(|address| !(self.peer.ipv4 && address.is_ipv6() || self.peer.ipv6 && address.is_ipv4()));
-        let Some(address) = address else { bail!("{host} has no address of the family asked for (-4, -6)") };
+        let address = self.peer.addresses(deadline)?[0];
         let any: SocketAddr = if address.is_ipv4() {
             (std::net::Ipv4Addr::UNSPECIFIED, 0).into()
         } else {
@@ -349,13 +341,14 @@ impl<'a> Client<'a> {
                 gone = Some(anyhow!("the listener fell silent before its last word (--idle-timeout)"));
                 break;
             }
+            let mut is_there = true;
             if said.is_none_or(|at| at.elapsed() >= RETRY) {
                 said = Some(Instant::now());
-                say(socket, &done);
-                talk.missing().into_iter().for_each(|index| say(socket, &Word::Get { index }));
+                let get = talk.missing().map(|index| Word::Get { index });
+                is_there = [Some(&done), get.as_ref()].into_iter().flatten().all(|word| try_say(socket, word).is_ok());
             }
             let before = talk.missing();
-            if hear(socket, talk).is_err() {
+            if !is_there || hear(socket, talk).is_err() {
                 gone = Some(anyhow!("nobody listens there any more (ICMP port unreachable)"));
                 break;
             }
@@ -382,12 +375,10 @@ fn sized(request: &Request, socket: &UdpSocket) -> anyhow::Result<Request> {
     if request.kind == Kind::Recv {
         return Ok(request);
     }
-    let headers = udp::header_bytes(socket.peer_addr()?.ip());
-    let mtu = udp::mtu(socket);
-    let fits = mtu.map_or(1472, |mtu| mtu.saturating_sub(headers)).min(MAX_DATAGRAM);
+    let fits = udp::fits(socket);
     let size = request.size.unwrap_or(fits).max(HEADER as u64);
     if size > fits && !request.fragment {
-        let mtu = mtu.map_or_else(|| "unknown".into(), |mtu| mtu.to_string());
+        let mtu = udp::mtu(socket).map_or_else(|| "unknown".into(), |mtu| mtu.to_string());
         bail!("--size {size} does not fit the route's MTU of {mtu} (at most {fits}; --fragment sends it all the same)");
     }
     request.size = Some(size);

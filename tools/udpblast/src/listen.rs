@@ -13,23 +13,18 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use common::access::{self, Secret};
-use common::cli::{Ending, Session};
-use common::sampler::{self, Identity};
-use common::schema::line::Flag;
+use common::cli::Ending;
+use common::sampler;
 use common::schema::udpblast::SCHEMA;
-use common::stop::Stop;
 use common::units;
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, setsockopt, sockopt};
 
 use crate::args::ListenArgs;
-use crate::engine::receive::Intake;
-use crate::engine::send::Blast;
-use crate::flow::{self, Finished, Plan, Role};
 use crate::protocol::{HELLO_BYTES, Kind, Request, Word};
-use crate::record::{Record, Subject};
-use crate::session::{self, RETRY, Talk, hear, say};
-use crate::udp::{self, MAX_DATAGRAM, Wishes};
+use crate::serve::{Shared, serve};
+use crate::session::say;
+use crate::udp;
 
 /// How long a cookie is good: half of it at least, the whole at most.
 const COOKIE_AGE: Duration = Duration::from_secs(20);
@@ -116,17 +111,6 @@ fn is_taken(socket: &UdpSocket) -> std::io::Result<bool> {
         own.ends_with(&port) && peer.ends_with(":0000")
     });
     Ok(peers.count() > 1)
-}
-
-/// What all clients' threads share.
-struct Shared {
-    args: ListenArgs,
-    host: String,
-    session: Session,
-    running: AtomicUsize,
-    news: EventFd,
-    was_partial: AtomicBool,
-    failure: Mutex<Option<anyhow::Error>>,
 }
 
 struct Listener {
@@ -312,178 +296,4 @@ impl Drop for Place {
         // It can fail only when the listener has been rung awake already.
         let _ = self.0.news.write(1);
     }
-}
-
-impl Shared {
-    fn print(&self, line: &str) {
-        if let Err(error) = self.session.lines.write_line(line) {
-            *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-            self.session.stop.set();
-        }
-    }
-
-    fn plan(&self, socket: &UdpSocket, peer: SocketAddr, request: &Request, tag: u32) -> anyhow::Result<Plan> {
-        let header_bytes = udp::header_bytes(peer.ip());
-        let mtu = udp::mtu(socket);
-        let fits = mtu.map_or(1472, |mtu| mtu.saturating_sub(header_bytes)).min(MAX_DATAGRAM);
-        let size = request.size.unwrap_or(fits);
-        let idle_timeout = request.idle_timeout.min(self.args.idle_timeout);
-        let role = match request.kind {
-            Kind::Send => Role::Receive(Intake { tag, offload: request.offload, idle_timeout }),
-            Kind::Ping => Role::Pong { tag, idle_timeout },
-            Kind::Recv => {
-                if size > fits && !request.fragment {
-                    anyhow::bail!("--size {size} does not fit the listener's MTU (at most {fits}; --fragment)");
-                }
-                Role::Blast(blast(request, tag, size))
-            }
-        };
-        let label = request.label.as_ref().or(self.args.lines.label.as_ref());
-        let identity = Identity {
-            schema: SCHEMA.tag,
-            host: self.host.clone(),
-            label: label.cloned().unwrap_or_default(),
-            test: role.test(),
-            target: peer.ip().to_string(),
-            run: request.run,
-        };
-        let subject = Subject {
-            identity,
-            direction: request.kind.direction(),
-            rate: request.rate,
-            size,
-            header_bytes,
-            mtu,
-            buffers: udp::granted(socket),
-            buffer_asked: request.buffer,
-            sends: request.kind == Kind::Recv,
-        };
-        Ok(Plan {
-            subject,
-            role,
-            time: request.time,
-            warmup: request.warmup,
-            interval: request.interval.or(self.args.interval.interval),
-            max_time: self.args.guard.max_time,
-        })
-    }
-}
-
-/// The sending part of a request.
-pub fn blast(request: &Request, tag: u32, size: u64) -> Blast {
-    Blast {
-        tag,
-        size,
-        // Bits to bytes; a rate below a byte per second is one.
-        rate: request.rate.map(|bits| (bits / 8).max(1)),
-        burst: request.burst,
-        quota: request.bytes.map(|bytes| bytes.div_ceil(size)),
-        time: request.time.map(|time| time + request.warmup),
-        offload: request.offload,
-        fragment: request.fragment,
-    }
-}
-
-/// Serves one client over its own socket.
-fn serve(shared: &Shared, socket: &UdpSocket, peer: SocketAddr, request: &Request) -> anyhow::Result<()> {
-    udp::prepare(socket, Wishes { buffer: request.buffer, fragment: request.fragment, offload: request.offload })?;
-    let tag = rand::random::<u32>();
-    let talk = Talk::of_listener(socket, tag)?;
-    let plan = shared.plan(socket, peer, request, tag)?;
-    let idle_timeout = request.idle_timeout.min(shared.args.idle_timeout);
-    say(socket, &Word::Ok { tag });
-    let lines = Mutex::new(Vec::new());
-    let emit = |record: &Record| {
-        let text = record.text()?;
-        shared.print(&text);
-        let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
-        say(socket, &Word::Line { index: lines.len() as u64, of: None, text: text.clone() });
-        lines.push(text);
-        Ok(())
-    };
-    let stop = shared.session.stop.child()?;
-    let (mut finished, gone) = if request.kind == Kind::Recv {
-        await_client(socket, &talk, &stop, tag, idle_timeout)?;
-        let work = || flow::run(plan, socket, &talk, &stop, None, &emit);
-        session::with_attendant(socket, &talk, &stop, idle_timeout, || Ok(()), work)?
-    } else {
-        (flow::run(plan, socket, &talk, &stop, None, &emit)?, None)
-    };
-    finished.fail(gone);
-    let lines = lines.into_inner().unwrap_or_else(PoisonError::into_inner);
-    conclude(shared, socket, &talk, request, &mut finished, lines)?;
-    match finished.failure {
-        Some(error) => Err(error),
-        None => Ok(()),
-    }
-}
-
-/// Tells the client its tag until it says something: before that, nothing is sent at a rate.
-fn await_client(socket: &UdpSocket, talk: &Talk, stop: &Stop, tag: u32, idle_timeout: Duration) -> anyhow::Result<()> {
-    let begun = Instant::now();
-    let mut said = begun;
-    while !talk.has_begun() {
-        if begun.elapsed() >= idle_timeout || stop.is_set() {
-            anyhow::bail!("it asked for a test and did not begin it");
-        }
-        hear(socket, talk).context("the client is gone")?;
-        if said.elapsed() >= RETRY {
-            said = Instant::now();
-            say(socket, &Word::Ok { tag });
-        }
-    }
-    Ok(())
-}
-
-/// Prints the total, and answers the client's questions until it has all it wants.
-fn conclude(
-    shared: &Shared,
-    socket: &UdpSocket,
-    talk: &Talk,
-    request: &Request,
-    finished: &mut Finished,
-    mut lines: Vec<String>,
-) -> anyhow::Result<()> {
-    let stop = &shared.session.stop;
-    let idle_timeout = request.idle_timeout.min(shared.args.idle_timeout);
-    let is_there = || talk.silence() < idle_timeout && !stop.is_set();
-    let report = match request.kind {
-        Kind::Send => talk.sent().map(|sent| finished.report(sent)),
-        Kind::Recv => {
-            let mut said: Option<Instant> = None;
-            while talk.report().is_none() && is_there() && !talk.is_over() {
-                if said.is_none_or(|at| at.elapsed() >= RETRY) {
-                    said = Some(Instant::now());
-                    say(socket, &Word::End { sent: finished.all_sent(), whole: !finished.is_cut });
-                }
-                if hear(socket, talk).is_err() {
-                    break;
-                }
-            }
-            talk.report()
-        }
-        Kind::Ping => None,
-    };
-    finished.is_cut |= talk.was_cut() || (report.is_none() && request.kind != Kind::Ping);
-    let total = finished.total(report);
-    let text = total.text()?;
-    shared.print(&text);
-    if total.line.flags.has(Flag::Partial) {
-        shared.was_partial.store(true, Ordering::Relaxed);
-    }
-    lines.push(text);
-    let of = Some(lines.len() as u64);
-    while is_there() && !talk.is_over() && hear(socket, talk).is_ok() {
-        for index in talk.asked_for() {
-            if let Some(text) = usize::try_from(index).ok().and_then(|place| lines.get(place)) {
-                say(socket, &Word::Line { index, of, text: text.clone() });
-            }
-        }
-        // A client that still says that it is done has not heard what came of it.
-        if request.kind != Kind::Recv && talk.was_asked_for_report() {
-            let (arrived, jitter_us) = report.unwrap_or_default();
-            say(socket, &Word::report(arrived, jitter_us));
-        }
-    }
-    Ok(())
 }

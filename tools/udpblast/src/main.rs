@@ -10,6 +10,7 @@ mod protocol;
 mod record;
 mod run;
 mod search;
+mod serve;
 mod session;
 mod tally;
 mod udp;

@@ -25,7 +25,7 @@ pub fn search(args: &SearchArgs) -> anyhow::Result<Ending> {
             return Ok(ending);
         }
         if let Some(failure) = outcome.failure {
-            return Err(failure.context(client.context()));
+            return Err(failure.context(args.peer.context()));
         }
         let is_kept = outcome.own.keeps(rate) && outcome.own.lost_pct().is_some_and(|lost| lost <= args.loss);
         if is_kept {
@@ -43,7 +43,7 @@ pub fn search(args: &SearchArgs) -> anyhow::Result<Ending> {
         session.stop.wait(&[], Some(std::time::Instant::now() + args.settle))?;
     }
     let Some(best) = best else {
-        bail!("{}: even {} bit/s lost more than {} %", client.context(), rate, args.loss);
+        bail!("{}: even {} bit/s lost more than {} %", args.peer.context(), rate, args.loss);
     };
     session.lines.write_line(&best.own.renamed("udp_search").text()?)?;
     session.console.summary(&format!(
@@ -69,6 +69,6 @@ fn trial(args: &SearchArgs, run: u64, rate: u64) -> Request {
         idle_timeout: args.peer.idle_timeout,
         fragment: args.datagram.fragment,
         offload: !args.datagram.no_offload,
-        buffer: args.peer.buffer,
+        buffer: args.datagram.buffer,
     }
 }

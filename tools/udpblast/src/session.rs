@@ -190,7 +190,16 @@ impl Inbox for Talk {
 
 /// Says something; what is lost is said again.
 pub fn say(socket: &UdpSocket, word: &Word) {
-    let _ = socket.send(word.text().as_bytes());
+    let _ = try_say(socket, word);
+}
+
+/// Says something. `Err` when the other end's port is closed: the ICMP message that an earlier datagram caused is told
+/// to whoever uses the socket next, be it for sending.
+pub fn try_say(socket: &UdpSocket, word: &Word) -> std::io::Result<()> {
+    match socket.send(word.text().as_bytes()) {
+        Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// Takes one control datagram, if there is one in time. `Err` when the other end's port is closed.

@@ -74,6 +74,13 @@ pub fn mtu(socket: &UdpSocket) -> Option<u64> {
     common::sys::udp_mtu(socket, is_ipv6).ok()
 }
 
+/// Most payload that a datagram over this connected socket may have without being fragmented.
+pub fn fits(socket: &UdpSocket) -> u64 {
+    let headers = socket.peer_addr().map_or(48, |peer| header_bytes(peer.ip()));
+    // Where the kernel does not tell, Ethernet it is.
+    mtu(socket).unwrap_or(1500).saturating_sub(headers).min(MAX_DATAGRAM)
+}
+
 /// Bytes of the UDP and IP headers of a datagram to `peer`.
 pub fn header_bytes(peer: IpAddr) -> u64 {
     if peer.to_canonical().is_ipv6() { 48 } else { 28 }
