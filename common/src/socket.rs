@@ -84,7 +84,8 @@ impl Options {
         Ok(())
     }
 
-    fn socket_for(&self, address: SocketAddr) -> anyhow::Result<Socket> {
+    /// A socket with all of them, for a connection to `address`.
+    pub fn socket_for(&self, address: SocketAddr) -> anyhow::Result<Socket> {
         let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
         self.apply(&socket, address.is_ipv6())?;
         if let Some(name) = &self.interface {

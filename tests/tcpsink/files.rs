@@ -35,6 +35,8 @@ fn a_file_arrives_byte_for_byte_with_the_time_of_each_step() {
     for (test, steps) in [("tcp_send", ["read_s", "send_s"]), ("tcp_recv", ["write_s", "fsync_s"])] {
         let total = ended.total(test);
         assert_eq!((total.count("bytes"), total.text("method"), total.text("flags")), (20_000_001, "file", ""));
+        let unused = if test == "tcp_send" { "write_s" } else { "read_s" };
+        assert_eq!(total.text(unused), "", "a step that this end does not take has no time");
         let spent: f64 = steps.iter().map(|step| total.number(step)).sum();
         assert!(spent > 0.0 && spent <= total.number("seconds") + 0.001, "fsync is inside the time: {total:?}");
     }

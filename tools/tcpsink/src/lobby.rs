@@ -120,7 +120,9 @@ impl Lobby<'_> {
             }
             let wake = self.waiting.iter().map(|guest| guest.until).chain(self.pause.filter(|_| !accepts)).min();
             let ready = stop.wait(&fds, wake)?;
-            self.served.sweep();
+            if ready[0] {
+                self.served.sweep();
+            }
             self.tests.retain(|_, test| test.held.strong_count() > 0);
             let now = Instant::now();
             let waiting = std::mem::take(&mut self.waiting);
@@ -138,30 +140,31 @@ impl Lobby<'_> {
         }
     }
 
+    /// Takes one new connection; if more are waiting, the next sleep is short.
     fn accept(&mut self) -> anyhow::Result<()> {
-        loop {
-            match self.listener.accept() {
-                Ok((socket, peer)) => {
-                    socket.set_nonblocking(true)?;
-                    if !access::is_allowed(&self.args.guard.allow, peer.ip()) {
-                        self.refuse(socket, "this address is not served (--allow)");
-                        continue;
-                    }
+        match self.listener.accept() {
+            Ok((socket, peer)) => {
+                socket.set_nonblocking(true)?;
+                if access::is_allowed(&self.args.guard.allow, peer.ip()) {
                     let until = Instant::now() + self.args.idle_timeout;
                     self.waiting.push(Guest { socket, bytes: Vec::new(), since: None, until, is_leaving: false });
                     self.make_room();
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
-                // A client that gave up while it waited in the kernel (accept(2)).
-                Err(error) if matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted) => {
-                }
-                Err(error) => {
-                    self.sink.session.console.notice(&format!("cannot accept a client: {error}"));
-                    self.pause = Some(Instant::now() + BREATH);
-                    return Ok(());
+                } else {
+                    self.refuse(socket, "this address is not served (--allow)");
                 }
             }
+            // A client that gave up while it waited in the kernel (accept(2)).
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::WouldBlock | io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted
+                ) => {}
+            Err(error) => {
+                self.sink.session.console.notice(&format!("cannot accept a client: {error}"));
+                self.pause = Some(Instant::now() + BREATH);
+            }
         }
+        Ok(())
     }
 
     /// The one that has been silent longest goes first.

@@ -51,6 +51,7 @@ pub fn plan(request: &Request, way: Way, end: End, speaker: &Speaker) -> Plan {
         streams,
         direction: way.name(),
         method: role.method(),
+        sends: role.sends(),
         is_paced,
         message_bytes: role.message_bytes(),
         response_bytes: role.response_bytes(),

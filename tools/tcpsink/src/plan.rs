@@ -56,6 +56,7 @@ impl Plan {
     pub fn with_role(mut self, role: Role) -> Self {
         self.subject.identity.test = role.test();
         self.subject.method = role.method();
+        self.subject.sends = role.sends();
         self.subject.message_bytes = role.message_bytes();
         self.subject.response_bytes = role.response_bytes();
         self.role = role;

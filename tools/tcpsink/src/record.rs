@@ -115,6 +115,8 @@ pub struct Subject {
     pub direction: &'static str,
     /// How bytes are moved.
     pub method: &'static str,
+    /// This end sends the payload.
+    pub sends: bool,
     /// A rate is to be kept.
     pub is_paced: bool,
     /// Bytes per call, at most, or per request.
@@ -154,8 +156,8 @@ impl Record {
             // The kernel accounts in jiffies: a share may end a little above the span.
             Fixed::ratio(100.0 * since(field)? as f64, all_us).map(|share| share.min(100.0))
         };
-        let [read, send, write, fsync] =
-            details.stages.map_or([None; 4], |times| times.map(|time| Fixed::new(time.as_secs_f64())));
+        let steps = details.stages.map(|times| times.map(|time| Fixed::new(time.as_secs_f64())));
+        let step = |sends: bool, step: usize| steps.filter(|_| sends == subject.sends).and_then(|steps| steps[step]);
         let tcp = Tcp {
             streams: subject.streams,
             stream: None,
@@ -185,10 +187,10 @@ impl Record {
             p99_us: details.latency.p99,
             p999_us: details.latency.p999,
             max_us: details.latency.max,
-            read_s: read,
-            send_s: send,
-            write_s: write,
-            fsync_s: fsync,
+            read_s: step(true, 0),
+            send_s: step(true, 1),
+            write_s: step(false, 0),
+            fsync_s: step(false, 1),
         };
         let errors = since(|state| state.retransmits);
         Self { line: sample.line(&subject.identity, epoch, span, errors, Flags::default()), tcp }

@@ -2,7 +2,7 @@
 //! application answers.
 
 use std::io::{Read, Write};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -48,10 +48,15 @@ impl Knock {
     }
 
     fn once(&self) -> anyhow::Result<()> {
-        let mut stream = socket::connect(&[self.address], &self.options, Instant::now() + self.patience)?;
-        socket::set_timeouts(&stream, self.patience)?;
+        let socket = self.options.socket_for(self.address)?;
         // Closing resets the connection: it leaves no TIME_WAIT behind, and the ports never run out.
-        SockRef::from(&stream).set_linger(Some(Duration::ZERO)).context("cannot set SO_LINGER")?;
+        socket.set_linger(Some(Duration::ZERO)).context("cannot set SO_LINGER")?;
+        let mut stream = TcpStream::from(socket);
+        // connect(2) heeds the send timeout (socket(7)).
+        socket::set_timeouts(&stream, self.patience)?;
+        SockRef::from(&stream)
+            .connect(&self.address.into())
+            .with_context(|| format!("cannot connect to {}", self.address))?;
         let mut answer = [0];
         stream
             .write_all(self.line.as_bytes())

@@ -67,7 +67,7 @@ impl Input {
         let mut left = quota.unwrap_or(u64::MAX);
         while left > 0 && !shared.is_halted() {
             let most = usize::try_from(left).unwrap_or(CHUNK).min(CHUNK);
-            let length = match stages.read.time(|| self.read(&mut chunk[..most], shared)) {
+            let length = match stages.file().time(|| self.read(&mut chunk[..most], shared)) {
                 Ok(0) => break,
                 Ok(length) => length,
                 Err(error) => return Err(error).with_context(|| format!("cannot read --input {}", self.name)),
@@ -75,13 +75,13 @@ impl Input {
             left -= length as u64;
             let mut rest = &chunk[..length];
             while !rest.is_empty() && !shared.is_halted() {
-                match stages.send.time(|| socket.write(rest)) {
+                match stages.other().time(|| socket.write(rest)) {
                     Ok(sent) => {
                         lane.counters.add(sent as u64);
                         rest = &rest[sent..];
                     }
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                        stages.send.time(|| wait_for_room(socket))?;
+                        stages.other().time(|| wait_for_room(socket))?;
                     }
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                     Err(error) => return Err(error).context("cannot send"),
@@ -172,7 +172,7 @@ impl Output {
         let stages = lane.stages.as_ref().unwrap_or(&unused);
         let mut written = 0;
         let mut write = |bytes: &[u8]| {
-            stages.write.time(|| self.file().write_all(bytes)).with_context(|| self.after(written))?;
+            stages.file().time(|| self.file().write_all(bytes)).with_context(|| self.after(written))?;
             written += bytes.len() as u64;
             anyhow::Ok(())
         };
@@ -195,7 +195,7 @@ impl Output {
             }
         }
         if matches!(self.place, Place::Beside(_)) {
-            stages.fsync.time(|| self.file().sync_all()).with_context(|| self.after(written))?;
+            stages.other().time(|| self.file().sync_all()).with_context(|| self.after(written))?;
             lane.last.get_or_init(Instant::now);
         }
         Ok(())

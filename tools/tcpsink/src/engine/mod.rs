@@ -94,23 +94,27 @@ pub struct Lane {
     pub fell_back: AtomicBool,
 }
 
-/// Time spent in each step of moving a file.
+/// Time spent in each of the two steps of moving a file: reading and sending it, or writing and syncing it.
 #[derive(Debug, Default)]
-pub struct Stages {
-    read: Stopwatch,
-    send: Stopwatch,
-    write: Stopwatch,
-    fsync: Stopwatch,
-}
+pub struct Stages([Stopwatch; 2]);
 
-/// [`Stages`] at one moment, in the order read, send, write, fsync.
-pub type StageTimes = [Duration; 4];
+/// [`Stages`] at one moment.
+pub type StageTimes = [Duration; 2];
 
 impl Stages {
     /// The times by now.
     pub fn snapshot(&self) -> StageTimes {
-        [&self.read, &self.send, &self.write, &self.fsync]
-            .map(|watch| Duration::from_nanos(watch.0.load(Ordering::Relaxed)))
+        [0, 1].map(|step| Duration::from_nanos(self.0[step].0.load(Ordering::Relaxed)))
+    }
+
+    /// Reading or writing the file.
+    fn file(&self) -> &Stopwatch {
+        &self.0[0]
+    }
+
+    /// Sending it, or syncing it to disk.
+    fn other(&self) -> &Stopwatch {
+        &self.0[1]
     }
 }
 
