@@ -30,6 +30,9 @@ use crate::role::Role;
 /// How long an interrupted client waits for the sink's lines: people who press ^C want the prompt back.
 const LAST_WORD: Duration = Duration::from_secs(1);
 
+/// More totals than any test has: every stream's, both ways, and the sums.
+const MAX_TOTALS: usize = 1024;
+
 /// A probe pings this often: what it asks of the path is nothing, and every 10 ms of the test weigh the same.
 const PROBE_PERIOD: Duration = Duration::from_millis(10);
 
@@ -279,6 +282,9 @@ impl<'a> Dialogue<'a> {
                 FromSink::Line { text } => {
                     let report = Report::read(text)?;
                     if report.is_total() {
+                        if reply.totals.len() >= MAX_TOTALS {
+                            bail!("the sink does not keep to the protocol: it does not come to an end");
+                        }
                         reply.totals.push(report);
                     } else if self.probe.is_none() {
                         self.session.lines.write_line(report.text())?;

@@ -44,8 +44,9 @@ struct State {
     was_cut: bool,
 }
 
-/// Most lines that are kept for a client that lost them.
-const MAX_LINES: usize = 1 << 20;
+/// Most lines that wait for one before them, and how long each may be: the other end may be anybody.
+const MAX_LINES: usize = 1 << 16;
+const MAX_LINE_BYTES: usize = 4096;
 
 impl Talk {
     /// A client's talk.
@@ -158,7 +159,7 @@ impl Inbox for Talk {
         state.heard_words += 1;
         match word {
             Word::Line { index, of, text } => {
-                if index >= state.taken && state.lines.len() < MAX_LINES {
+                if index >= state.taken && state.lines.len() < MAX_LINES && text.len() <= MAX_LINE_BYTES {
                     state.lines.insert(index, text);
                 }
                 state.of = state.of.or(of);
