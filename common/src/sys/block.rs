@@ -43,13 +43,7 @@ pub fn direct_alignment(file: &File) -> Option<u64> {
     let mut answer = MaybeUninit::<libc::statx>::zeroed();
     // SAFETY: the path is an empty C string, which AT_EMPTY_PATH asks for, and `answer` has room for one statx.
     let status = unsafe {
-        libc::statx(
-            file.as_raw_fd(),
-            c"".as_ptr(),
-            libc::AT_EMPTY_PATH,
-            libc::STATX_DIOALIGN,
-            answer.as_mut_ptr(),
-        )
+        libc::statx(file.as_raw_fd(), c"".as_ptr(), libc::AT_EMPTY_PATH, libc::STATX_DIOALIGN, answer.as_mut_ptr())
     };
     // SAFETY: all of it was zeroed, and every bit pattern is valid for its integers.
     let answer = unsafe { answer.assume_init() };

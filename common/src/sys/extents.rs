@@ -64,9 +64,8 @@ pub fn for_each(file: &File, start: u64, end: u64, mut visit: impl FnMut(Extent)
             extents: [RawExtent::default(); BATCH],
         };
         // SAFETY: the request has the kernel's layout and room for as many extents as it says.
-        let status = unsafe {
-            libc::ioctl(file.as_raw_fd(), nix::request_code_readwrite!(b'f', 11, HEADER), &raw mut request)
-        };
+        let status =
+            unsafe { libc::ioctl(file.as_raw_fd(), nix::request_code_readwrite!(b'f', 11, HEADER), &raw mut request) };
         if status != 0 {
             return Err(io::Error::last_os_error());
         }

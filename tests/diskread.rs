@@ -1,0 +1,1 @@
+//! `diskread` as a shell uses it. Nothing here asserts a speed.
