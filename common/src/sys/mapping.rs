@@ -16,6 +16,8 @@ use memmap2::{Advice, MmapOptions, MmapRaw};
 const MOST: usize = 64;
 /// A cache line; the byte read brings in all of it.
 const LINE: usize = 64;
+/// Bytes read between two looks whether a page was gone.
+const STRETCH: usize = 4096;
 
 /// Address ranges that the handler may repair; a start of 0 is a free place.
 static RANGES: [Range; MOST] = [const { Range { start: AtomicUsize::new(0), end: AtomicUsize::new(0) } }; MOST];
@@ -69,12 +71,20 @@ impl FileMap {
         let end = offset.checked_add(length).expect("a range of the mapping");
         assert!(end <= self.map.len(), "a range of the mapping");
         let before = GONE.get();
-        for at in (offset..end).step_by(LINE) {
-            // SAFETY: `at` is inside the mapping, which lives as long as `self`. The load is volatile, since others may
-            // change the file, and any bit pattern is a valid u8; a page that is gone is replaced by the handler.
-            unsafe { self.map.as_ptr().add(at).read_volatile() };
+        let mut at = offset;
+        while at < end {
+            let next = (at + STRETCH).min(end);
+            for line in (at..next).step_by(LINE) {
+                // SAFETY: `line` is inside the mapping, which lives as long as `self`. The load is volatile, since others
+                // may change the file, and any bit pattern is a valid u8; a page that is gone is replaced by the handler.
+                unsafe { self.map.as_ptr().add(line).read_volatile() };
+            }
+            if GONE.get() != before {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            at = next;
         }
-        if GONE.get() == before { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+        Ok(())
     }
 
     /// Pages of the mapping that lie in the page cache, and how large one is (`mincore(2)`).

@@ -1,4 +1,5 @@
 //! The command line as typed.
+#![allow(clippy::doc_markdown, reason = "the texts are help texts first")]
 
 use std::path::PathBuf;
 

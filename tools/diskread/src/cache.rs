@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
+use anyhow::Context;
 use common::stop::Stop;
 use common::sys::mapping::{self, FileMap};
 use common::sys::{block, page_cache};
@@ -29,7 +30,7 @@ pub fn evict(target: &Target) {
 }
 
 /// Reads the range into the page cache.
-pub fn fill(file: &File, start: u64, end: u64, stop: &Stop) -> io::Result<()> {
+pub fn fill(file: &File, start: u64, end: u64, stop: &Stop) -> anyhow::Result<()> {
     let mut buffer = vec![0; CHUNK];
     let mut at = start;
     while at < end && !stop.is_set() {
@@ -38,7 +39,7 @@ pub fn fill(file: &File, start: u64, end: u64, stop: &Stop) -> io::Result<()> {
             Ok(0) => break,
             Ok(length) => at += length as u64,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+            Err(error) => return Err(error).with_context(|| format!("cannot read at offset {at}")),
         }
     }
     Ok(())

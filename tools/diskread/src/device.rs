@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn what_cannot_be_counted_is_unknown_unless_it_was_counted() {
         let at = |bytes, storage| Fetched { by_process: Some(bytes), by_device: None, storage: Some(storage) };
-        let since = |bytes, storage| at(100 + bytes, storage).by_process_since(&at(100, storage));
+        let since = |bytes: u64, storage| at(100 + bytes, storage).by_process_since(&at(100, storage));
         assert_eq!(since(0, Storage::Device), Some(0));
         assert_eq!(since(0, Storage::Elsewhere), None);
         assert_eq!(since(5, Storage::Elsewhere), Some(5));

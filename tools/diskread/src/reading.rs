@@ -262,13 +262,12 @@ fn direct(plan: &Plan, target: &Target, range: Range) -> anyhow::Result<(Method,
         }
     }
     match probe(target, range, alignment) {
-        Ok(()) => Ok((Method::Direct, alignment)),
         Err(error) if is_refusal(&error) && plan.may_fall_back => Ok((Method::Buffered, 1)),
         Err(error) if is_refusal(&error) => {
             bail!("{} refuses direct reads: {error} (--fallback reads it buffered)", target.name)
         }
         // A device that cannot be read fails where it is measured, and with the offset.
-        Err(_) => Ok((Method::Direct, alignment)),
+        Ok(()) | Err(_) => Ok((Method::Direct, alignment)),
     }
 }
 
@@ -290,6 +289,8 @@ fn probe(target: &Target, range: Range, alignment: u64) -> io::Result<()> {
 }
 
 fn open(plan: &Plan, target: &Target, flags: i32) -> anyhow::Result<Arc<File>> {
+    // Some files in /proc wait at their end for more.
+    let flags = if target.kind == Kind::Unsized { flags | libc::O_NONBLOCK } else { flags };
     let file = target.reopen(flags).with_context(|| format!("cannot open {}", target.name))?;
     if plan.pattern == Pattern::Rand {
         // What is read ahead of a random read is read for nothing. Files that know no advice have no read-ahead.
@@ -307,7 +308,7 @@ fn prime(target: &Target, range: Range, stop: &Stop) -> anyhow::Result<()> {
     }
     let file = target.reopen(0).with_context(|| format!("cannot open {}", target.name))?;
     cache::fill(&file, range.start, range.end, stop)
-        .with_context(|| format!("cannot read {} into the page cache", target.name))
+        .with_context(|| format!("{}: cannot fill the page cache", target.name))
 }
 
 fn map(plan: &Plan, target: &Target, range: Range) -> anyhow::Result<Option<Arc<FileMap>>> {

@@ -8,6 +8,7 @@ use common::schema::diskread::Disk;
 use common::schema::line::{Flag, Flags, Line, Span};
 
 use crate::args::Method;
+use crate::device::Device;
 use crate::reading::Reading;
 use crate::target::Kind;
 
@@ -63,7 +64,7 @@ impl Record {
             p999_us: part.latencies.p999,
             max_us: part.latencies.max,
             device: device.map(|device| device.name.clone()),
-            scheduler: device.and_then(|device| device.scheduler()),
+            scheduler: device.and_then(Device::scheduler),
             read_ahead_kb: device.and_then(|device| device.number("queue/read_ahead_kb")),
             logical_block_bytes: device.and_then(|device| device.number("queue/logical_block_size")),
         };
