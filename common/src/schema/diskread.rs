@@ -17,7 +17,7 @@ columns! {
         block_bytes: u64, "B", "size of each read";
         threads: u64, "", "threads that read, each with blocks of its own";
         depth: u64, "", "reads in flight per thread, at most";
-        device_bytes: Option<u64>, "B", "bytes that this process had the kernel fetch from storage in the span, read-ahead included (read_bytes in /proc/self/io); empty where the file system does not count them";
+        device_bytes: Option<u64>, "B", "bytes that this process had the kernel fetch from storage in the span, read-ahead included (read_bytes in /proc/self/io, but no more than disk_bytes); empty where the file system does not count them";
         disk_bytes: Option<u64>, "B", "bytes that the device itself read in the span, for whomever (sectors in its sysfs stat)";
         cached_pct: Option<Fixed<2>>, "%", "share of bytes that was not fetched from the device";
         resident_bytes: Option<u64>, "B", "bytes of the range that lay in the page cache just before the run (cachestat(2), else mincore(2))";

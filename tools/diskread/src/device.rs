@@ -55,8 +55,11 @@ impl Device {
         Some(chosen(&self.attribute("queue/scheduler")?).to_owned())
     }
 
-    /// Bytes that it has read since boot, for everybody.
+    /// Bytes that it has read since boot, for everybody; `None` if it was told not to count.
     fn read_bytes(&self) -> Option<u64> {
+        if self.attribute("queue/iostats").is_some_and(|counts| counts == "0") {
+            return None;
+        }
         sectors_read(&fs::read_to_string(self.directory.join("stat")).ok()?)?.checked_mul(SECTOR)
     }
 }
@@ -93,10 +96,12 @@ impl Fetched {
     }
 
     /// Bytes that this process had fetched from storage since `earlier`. A file system that does not count its reads is
-    /// believed only if it counted some.
+    /// believed only if it counted some. The kernel counts a read twice that `io_uring` first tried without waiting: no
+    /// more was fetched than the device has read.
     pub fn by_process_since(&self, earlier: &Self) -> Option<u64> {
         let bytes = self.by_process?.checked_sub(earlier.by_process?)?;
-        (bytes > 0 || self.storage != Some(Storage::Elsewhere)).then_some(bytes)
+        let most = self.by_device_since(earlier).filter(|most| *most > 0).unwrap_or(u64::MAX);
+        (bytes > 0 || self.storage != Some(Storage::Elsewhere)).then_some(bytes.min(most))
     }
 
     /// Bytes that the device has read since `earlier`.
@@ -124,5 +129,21 @@ mod tests {
         assert_eq!(since(0, Storage::Device), Some(0));
         assert_eq!(since(0, Storage::Elsewhere), None);
         assert_eq!(since(5, Storage::Elsewhere), Some(5));
+    }
+
+    #[test]
+    fn no_more_was_fetched_than_the_device_read() {
+        let at = |process, device| Fetched {
+            by_process: Some(process),
+            by_device: Some(device),
+            storage: Some(Storage::Device),
+        };
+        assert_eq!(at(300, 200).by_process_since(&at(100, 100)), Some(100));
+        assert_eq!(at(300, 900).by_process_since(&at(100, 100)), Some(200));
+        assert_eq!(
+            at(300, 100).by_process_since(&at(100, 100)),
+            Some(200),
+            "a device that counted nothing proves nothing"
+        );
     }
 }

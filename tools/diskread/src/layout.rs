@@ -71,7 +71,7 @@ mod tests {
     fn both_ways_find_the_holes() {
         let file = tempfile::tempfile().unwrap();
         file.set_len(1 << 20).unwrap();
-        file.write_all_at(&[1; 65_536], 131_072).unwrap();
+        file.write_all_at(&vec![1; 65_536], 131_072).unwrap();
         file.sync_all().unwrap();
         let holes = (1 << 20) - 65_536;
         assert_eq!(by_seeking(&file, 0, 1 << 20), Ok(holes));
