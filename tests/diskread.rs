@@ -109,6 +109,7 @@ fn keeps_the_contract() {
             (&["f", "--block", "2G"], "--block"),
             (&["f", "--block", "1G", "--threads", "5"], "--threads"),
             (&["f", "--threads", "0"], "--threads"),
+            (&["f", "--threads", "1024", "--depth", "2", "--engine", "pread"], "--depth"),
             (&["f", "--depth", "0"], "--depth"),
             (&["f", "--depth", "2", "--method", "mmap"], "--depth"),
             (&["f", "--engine", "pread", "--method", "null"], "--engine"),
@@ -474,6 +475,7 @@ fn nothing_is_ever_opened_for_writing() {
         &["--method", "direct", "--depth", "4"],
         &["--method", "mmap"],
         &["--like", "hdparm", "--time", "50ms"],
+        &["--method", "direct", "--fallback"],
     ] {
         let _ = traced.run(&[&[file.as_str()], args].concat()).success();
         let calls = fs::read_to_string(trace).unwrap();

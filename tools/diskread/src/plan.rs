@@ -16,6 +16,9 @@ const MAX_BLOCK: u64 = 1 << 30;
 /// Most memory that all reads in flight may fill together.
 const MAX_MEMORY: u64 = 4 << 30;
 
+/// Most threads that stand in for `io_uring`.
+pub const MAX_POOL: u64 = 1024;
+
 /// One measurement of one target.
 #[derive(Debug, Clone)]
 pub struct Plan {
@@ -107,10 +110,16 @@ impl Plan {
             return usage(format!("--block {} is too large (at most 1G)", self.block));
         }
         let in_flight = u64::from(self.threads) * u64::from(self.depth);
-        if self.block * in_flight > MAX_MEMORY {
+        if self.block.max(4096) * in_flight > MAX_MEMORY {
             return usage(format!(
                 "--block {} with --threads {} and --depth {} needs more than 4G of memory",
                 self.block, self.threads, self.depth
+            ));
+        }
+        if self.engine == Engine::Pread && in_flight > MAX_POOL {
+            return usage(format!(
+                "--threads {} with --depth {} needs more than {MAX_POOL} threads",
+                self.threads, self.depth
             ));
         }
         if matches!(self.method, Method::Mmap | Method::Null) {

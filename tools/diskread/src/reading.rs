@@ -21,7 +21,7 @@ use crate::cache;
 use crate::device::Device;
 use crate::layout::Layout;
 use crate::offsets::Range;
-use crate::plan::Plan;
+use crate::plan::{MAX_POOL, Plan};
 use crate::source::{Mapped, Null, Pread};
 use crate::target::{Kind, Target};
 use crate::worker::{self, Lane, Shared};
@@ -76,7 +76,15 @@ impl Driver {
             (Method::Null, _) => Self::Null,
             (_, Engine::Pread) => pread,
             (_, Engine::Auto) if plan.depth == 1 => pread,
-            (_, Engine::Auto) => ring::is_allowed().map_or(pread, |()| Self::IoUring),
+            (_, Engine::Auto) => match ring::is_allowed() {
+                Ok(()) => Self::IoUring,
+                Err(error) if u64::from(plan.threads) * u64::from(plan.depth) > MAX_POOL => {
+                    bail!(
+                        "io_uring is refused ({error}), and more than {MAX_POOL} threads would have to stand in for it"
+                    )
+                }
+                Err(_) => pread,
+            },
             (_, Engine::IoUring) => {
                 ring::is_allowed().context("io_uring is refused (--engine auto does without it)")?;
                 Self::IoUring

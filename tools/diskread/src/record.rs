@@ -12,9 +12,11 @@ use crate::device::Device;
 use crate::reading::Reading;
 use crate::target::Kind;
 
-/// Share of the bytes, in percent, that may come from elsewhere than the device without a word: what was read ahead
-/// before the span began.
+/// Share of the bytes, in percent, that may come from elsewhere than the device without a word.
 const TOLERANCE_PCT: f64 = 1.0;
+
+/// Windows of read-ahead per thread that may have been fetched before a span began: the one in use and the next.
+const WINDOWS_AHEAD: u64 = 2;
 
 /// What was measured in one span.
 #[derive(Debug)]
@@ -69,9 +71,15 @@ impl Record {
             logical_block_bytes: device.and_then(|device| device.number("queue/logical_block_size")),
         };
         let mut flags = Flags::default();
-        let blank_pct = reading.layout.blank_pct(reading.range_bytes());
-        let explained_pct = blank_pct + TOLERANCE_PCT;
-        flags.raise_if(cached_pct.is_some_and(|pct| pct > explained_pct), Flag::Cached);
+        let begins_midway = span == Span::Interval || !plan.warmup.is_zero();
+        let doubt = Doubt {
+            method: reading.method,
+            cached_pct,
+            blank_pct: reading.layout.blank_pct(reading.range_bytes()),
+            ahead_pct: if begins_midway { share_pct(ahead_bytes(&disk), bytes) } else { 0.0 },
+            resident_pct: reading.resident.map(|resident| share_pct(resident, reading.range_bytes())),
+        };
+        flags.raise_if(doubt.is_cached(), Flag::Cached);
         flags.raise_if(is_read && disk.sparse_bytes.is_some_and(|bytes| bytes > 0), Flag::Sparse);
         flags.raise_if(is_read && disk.unwritten_bytes.is_some_and(|bytes| bytes > 0), Flag::Unwritten);
         flags.raise_if(reading.fell_back(), Flag::Fallback);
@@ -99,7 +107,40 @@ impl Record {
 
 /// Share of `bytes` that was not fetched, in percent; `None` of nothing. Read-ahead may fetch more than was read.
 fn cached_pct(bytes: u64, fetched: u64) -> Option<f64> {
-    (bytes > 0).then(|| 100.0 * bytes.saturating_sub(fetched) as f64 / bytes as f64)
+    (bytes > 0).then(|| share_pct(bytes.saturating_sub(fetched), bytes))
+}
+
+fn share_pct(part: u64, whole: u64) -> f64 {
+    if whole > 0 { 100.0 * part as f64 / whole as f64 } else { 0.0 }
+}
+
+/// What may have been read ahead before a span began.
+fn ahead_bytes(disk: &Disk) -> u64 {
+    disk.read_ahead_kb.unwrap_or_default() * 1024 * WINDOWS_AHEAD * disk.threads
+}
+
+/// What speaks for and against the device as the source of the bytes, in percent of them.
+#[derive(Debug, Clone, Copy)]
+struct Doubt {
+    method: Method,
+    cached_pct: Option<f64>,
+    blank_pct: f64,
+    ahead_pct: f64,
+    resident_pct: Option<f64>,
+}
+
+impl Doubt {
+    /// Whether bytes came from memory that a device should have delivered. Where nobody counts what is fetched, what lay
+    /// in the page cache before the run decides.
+    fn is_cached(self) -> bool {
+        let reads_ahead = matches!(self.method, Method::Buffered | Method::Mmap);
+        let ahead_pct = if reads_ahead { self.ahead_pct } else { 0.0 };
+        match (self.method, self.cached_pct) {
+            (Method::Null, _) | (Method::Direct, None) => false,
+            (_, Some(cached)) => cached > self.blank_pct + ahead_pct + TOLERANCE_PCT,
+            (_, None) => self.resident_pct.is_some_and(|resident| resident > TOLERANCE_PCT),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -112,5 +153,25 @@ mod tests {
         assert_eq!(cached_pct(100, 150), Some(0.0));
         assert_eq!(cached_pct(100, 25), Some(75.0));
         assert_eq!(cached_pct(0, 0), None);
+    }
+
+    #[test]
+    fn what_holes_and_read_ahead_explain_is_not_cached() {
+        let clean = Doubt {
+            method: Method::Buffered,
+            cached_pct: Some(0.5),
+            blank_pct: 0.0,
+            ahead_pct: 0.0,
+            resident_pct: Some(0.0),
+        };
+        assert!(!clean.is_cached());
+        let half = Doubt { cached_pct: Some(50.0), ..clean };
+        assert!(half.is_cached());
+        assert!(!Doubt { blank_pct: 50.0, ..half }.is_cached());
+        assert!(!Doubt { ahead_pct: 50.0, ..half }.is_cached());
+        assert!(Doubt { ahead_pct: 50.0, method: Method::Direct, ..half }.is_cached(), "nothing is read ahead");
+        let uncounted = Doubt { cached_pct: None, ..clean };
+        assert!(!uncounted.is_cached());
+        assert!(Doubt { resident_pct: Some(40.0), ..uncounted }.is_cached());
     }
 }

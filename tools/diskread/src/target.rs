@@ -1,13 +1,15 @@
 //! What a path is, and whether it can be measured: looked at through a descriptor that never waits.
 
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
+use std::ops::RangeInclusive;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use anyhow::{Context, bail};
 use common::sys::block;
+use nix::sys::stat::{major, minor};
 use nix::sys::statfs;
 
 /// A block device or file, open for reading.
@@ -52,11 +54,17 @@ pub enum Storage {
 /// zero, full, random, urandom.
 const MEMORY_MAJOR: u64 = 1;
 const ENDLESS_MINORS: [u64; 4] = [5, 7, 8, 9];
+/// Consoles, serial lines, pseudo-terminals and USB serial lines.
+const TERMINAL_MAJORS: [RangeInclusive<u64>; 4] = [4..=5, 136..=143, 166..=166, 188..=188];
 
 impl Target {
     /// Opens it read-only. Refuses what is no storage.
     pub fn open(path: &Path) -> anyhow::Result<Self> {
         let name = path.to_string_lossy().into_owned();
+        // Looked at first, since opening alone may do something: a FIFO's writer goes on, a modem hangs up.
+        if let Some(what) = fs::metadata(path).ok().as_ref().and_then(refused) {
+            bail!("cannot read {name}: it is {what}, not a block device or file");
+        }
         let file = OpenOptions::new()
             .read(true)
             .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
@@ -95,30 +103,14 @@ impl Kind {
             let bytes = block::device_bytes(file).context("cannot ask for its size")?;
             return Ok(Self::Device { bytes });
         }
-        if file_type.is_char_device() {
-            let (major, minor) = (nix::sys::stat::major(metadata.rdev()), nix::sys::stat::minor(metadata.rdev()));
-            if major == MEMORY_MAJOR && ENDLESS_MINORS.contains(&minor) {
-                return Ok(Self::Endless);
-            }
+        if let Some(what) = refused(metadata) {
+            bail!("it is {what}, not a block device or file");
         }
-        let refused = if file_type.is_dir() {
-            "a directory"
-        } else if file_type.is_fifo() {
-            "a FIFO"
-        } else if file_type.is_char_device() && nix::unistd::isatty(file).unwrap_or(false) {
-            "a terminal"
-        } else if file_type.is_char_device() {
-            "a character device"
-        } else if !file_type.is_file() {
-            "not a file"
-        } else {
-            return if metadata.len() > 0 {
-                Ok(Self::File { bytes: metadata.len() })
-            } else {
-                Self::of_size_zero(file)
-            };
-        };
-        bail!("it is {refused}, not a block device or file")
+        match metadata.len() {
+            _ if file_type.is_char_device() => Ok(Self::Endless),
+            0 => Self::of_size_zero(file),
+            bytes => Ok(Self::File { bytes }),
+        }
     }
 
     /// Files in `/proc` have no size until they are read.
@@ -128,6 +120,25 @@ impl Kind {
             Ok(_) => Ok(Self::Unsized),
             Err(error) => Err(error).context("its size is 0 and it cannot be read like a file"),
         }
+    }
+}
+
+/// What cannot be measured is called so.
+fn refused(metadata: &Metadata) -> Option<&'static str> {
+    let file_type = metadata.file_type();
+    let (major, minor) = (major(metadata.rdev()), minor(metadata.rdev()));
+    if file_type.is_dir() {
+        Some("a directory")
+    } else if file_type.is_fifo() {
+        Some("a FIFO")
+    } else if file_type.is_socket() {
+        Some("a socket")
+    } else if file_type.is_char_device() && TERMINAL_MAJORS.iter().any(|range| range.contains(&major)) {
+        Some("a terminal")
+    } else if file_type.is_char_device() && !(major == MEMORY_MAJOR && ENDLESS_MINORS.contains(&minor)) {
+        Some("a character device")
+    } else {
+        None
     }
 }
 

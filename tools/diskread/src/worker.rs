@@ -94,6 +94,10 @@ pub fn read_in_turn(
     let mut outcome = Ok(());
     let mut last = None;
     for read in reads {
+        if let (Some(pause), Some(_)) = (pause, last) {
+            shared.rest(pause);
+            began = Instant::now();
+        }
         if shared.is_halted() {
             break;
         }
@@ -109,13 +113,7 @@ pub fn read_in_turn(
             shared.is_short.fetch_or(outcome.is_ok(), Ordering::Relaxed);
             break;
         }
-        began = match pause {
-            None => now,
-            Some(pause) => {
-                shared.rest(pause);
-                Instant::now()
-            }
-        };
+        began = now;
     }
     if let Some(last) = last {
         lane.last.get_or_init(|| last);
