@@ -1,11 +1,13 @@
 //! The block device below a target as sysfs describes it, and what it and this process have read.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use nix::sys::stat::{major, minor};
 use procfs::process::Process;
 
+use crate::mount;
 use crate::target::{Storage, Target};
 
 /// A disk or partition.
@@ -15,20 +17,27 @@ pub struct Device {
     pub name: String,
     /// Its directory in sysfs.
     pub directory: PathBuf,
+    /// Whether all that is read of the target is read from it.
+    is_the_only_one: bool,
 }
 
 impl Device {
     /// The device that is read or holds the file; `None` for file systems without one.
     pub fn of(target: &Target) -> Option<Self> {
         let number = target.device_number();
-        Self::at(&PathBuf::from(format!("/sys/dev/block/{}:{}", major(number), minor(number))))
+        if major(number) > 0 {
+            return Self::numbered(number, true);
+        }
+        // btrfs has numbers of its own: its mount names a device, which may be one of several.
+        let source = mount::of(target)?.mount_source.filter(|source| source.starts_with("/dev/"))?;
+        Self::numbered(fs::metadata(source).ok()?.rdev(), false)
     }
 
-    /// The device that the sysfs link describes.
-    fn at(link: &Path) -> Option<Self> {
+    fn numbered(number: u64, is_the_only_one: bool) -> Option<Self> {
+        let link = format!("/sys/dev/block/{}:{}", major(number), minor(number));
         let directory = fs::canonicalize(link).ok()?;
         let name = directory.file_name()?.to_string_lossy().into_owned();
-        Some(Self { name, directory })
+        Some(Self { name, directory, is_the_only_one })
     }
 
     /// The whole disk's directory: a partition has no queue of its own.
@@ -55,9 +64,9 @@ impl Device {
         Some(chosen(&self.attribute("queue/scheduler")?).to_owned())
     }
 
-    /// Bytes that it has read since boot, for everybody; `None` if it was told not to count.
+    /// Bytes that it has read since boot, for everybody; `None` if it was told not to count, or is not the only one.
     fn read_bytes(&self) -> Option<u64> {
-        if self.attribute("queue/iostats").is_some_and(|counts| counts == "0") {
+        if !self.is_the_only_one || self.attribute("queue/iostats").is_some_and(|counts| counts == "0") {
             return None;
         }
         sectors_read(&fs::read_to_string(self.directory.join("stat")).ok()?)?.checked_mul(SECTOR)

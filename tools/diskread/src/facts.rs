@@ -1,6 +1,5 @@
 //! `diskread facts`: what the kernel says of a device or file, one long line per fact. Nothing is changed.
 
-use std::path::Path;
 use std::time::SystemTime;
 
 use common::cli::{Ending, Session};
@@ -9,13 +8,12 @@ use common::schema::diskread::FACTS;
 use common::schema::facts::Fact;
 use common::schema::line::Time;
 use common::sys::block;
-use nix::sys::stat::{major, minor};
-use procfs::process::{MountInfo, Process};
 
 use crate::args::FactsArgs;
 use crate::cache;
 use crate::device::Device;
 use crate::layout::Layout;
+use crate::mount;
 use crate::target::{Kind, Target};
 
 /// Attributes of a disk: key, file in sysfs (Documentation/ABI/stable/sysfs-block), unit.
@@ -110,7 +108,7 @@ impl Teller<'_> {
 
     /// The mount that holds the file, or that the device holds.
     fn mount(&self) -> anyhow::Result<()> {
-        let Some(mount) = mount_of(self.target) else { return Ok(()) };
+        let Some(mount) = mount::of(self.target) else { return Ok(()) };
         self.fact("mount.point", &mount.mount_point.to_string_lossy(), "")?;
         self.fact("mount.type", &mount.fs_type, "")?;
         if let Some(source) = &mount.mount_source {
@@ -141,22 +139,4 @@ impl Teller<'_> {
             unit: unit.to_owned(),
         },))
     }
-}
-
-/// Of several mounts of the same device, the one whose path is the longest above the file; for a device, the first.
-fn mount_of(target: &Target) -> Option<MountInfo> {
-    let number = target.device_number();
-    let number = format!("{}:{}", major(number), minor(number));
-    let path = std::fs::canonicalize(&target.name).ok()?;
-    let is_device = matches!(target.kind, Kind::Device { .. });
-    let mounts = Process::myself().ok()?.mountinfo().ok()?;
-    let holds = |mount: &MountInfo| is_device || path.starts_with(Path::new(&mount.mount_point));
-    let depth = |mount: &MountInfo| if is_device { 0 } else { mount.mount_point.components().count() };
-    let mut found: Option<MountInfo> = None;
-    for mount in mounts.0.into_iter().filter(|mount| mount.majmin == number && holds(mount)) {
-        if found.as_ref().is_none_or(|best| depth(&mount) > depth(best)) {
-            found = Some(mount);
-        }
-    }
-    found
 }

@@ -7,6 +7,7 @@ mod facts;
 mod layout;
 mod like;
 mod measure;
+mod mount;
 mod offsets;
 mod plan;
 mod reading;
