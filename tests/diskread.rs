@@ -541,7 +541,12 @@ fn a_device_that_fails_in_the_middle_leaves_a_partial_line_and_the_offset() {
     ] {
         let ended = diskread().run(&[&[device.0.as_str()], args].concat());
         let line = partial(&ended);
-        assert_eq!(line.count("bytes"), 3 * MIB, "{ended:?}");
+        if line.text("engine") == "pread-pool" {
+            // A thread may not have begun when another one fails.
+            assert!(line.count("bytes") <= 3 * MIB, "{ended:?}");
+        } else {
+            assert_eq!(line.count("bytes"), 3 * MIB, "{ended:?}");
+        }
         assert!(line.count("errors") >= 1, "{ended:?}");
         let _ = ended.failure(1, &[&device.0, "offset", "Input/output error"]);
     }
@@ -705,10 +710,10 @@ fn the_measurements_of_other_programs_have_their_parameters() {
             "cdm_rnd4k_q1t1_read direct rand 4096 1 1"
         ]
     );
-    let lines = like("nvme", &["--runs", "2"]);
-    assert_eq!(lines.len(), 8, "--runs is heeded");
-    assert_eq!(of(&lines[2..3], &shape), ["cdm_seq128k_q32t1_read direct seq 131072 1 32"]);
-    assert_eq!(of(&lines[4..5], &shape), ["cdm_rnd4k_q32t16_read direct rand 4096 16 32"]);
+    let lines = like("nvme", &["--runs", "1"]);
+    assert_eq!(lines.len(), 4, "--runs is heeded");
+    assert_eq!(of(&lines[1..2], &shape), ["cdm_seq128k_q32t1_read direct seq 131072 1 32"]);
+    assert_eq!(of(&lines[2..3], &shape), ["cdm_rnd4k_q32t16_read direct rand 4096 16 32"]);
     let lines = like("tiobench", &[]);
     assert_eq!(of(&lines, &["threads"]), ["1", "1", "2", "2", "4", "4", "8", "8"]);
     assert_eq!(of(&lines[..2], &shape)[1], "tiobench_rand_read buffered rand 4096 1 1");

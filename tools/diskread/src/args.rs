@@ -3,7 +3,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Command, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use common::cli::{OutputArgs, ScheduleArgs};
 use common::units;
 
@@ -32,6 +33,37 @@ pub struct Args {
     /// What else to do
     #[command(subcommand)]
     pub verb: Option<Verb>,
+}
+
+/// The command line, and whether `--runs` stood there: some of `--like` have another number by themselves.
+#[derive(Debug)]
+pub struct CommandLine {
+    /// What was typed, with defaults filled in.
+    pub args: Args,
+    /// `--runs` is the user's own.
+    pub has_runs: bool,
+}
+
+impl CommandFactory for CommandLine {
+    fn command() -> Command {
+        Args::command()
+    }
+
+    fn command_for_update() -> Command {
+        Args::command_for_update()
+    }
+}
+
+impl FromArgMatches for CommandLine {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let has_runs = matches.value_source("runs") == Some(ValueSource::CommandLine);
+        Args::from_arg_matches(matches).map(|args| Self { args, has_runs })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
 /// The verbs.

@@ -3,6 +3,8 @@
 mod args;
 mod cache;
 mod device;
+mod direct;
+mod engine;
 mod facts;
 mod layout;
 mod like;

@@ -11,7 +11,7 @@ use common::schema::diskread::SCHEMA;
 use common::schema::line::Flag;
 use common::units;
 
-use crate::args::{Args, Method, ReadArgs, Verb};
+use crate::args::{CommandLine, Method, ReadArgs, Verb};
 use crate::facts;
 use crate::like;
 use crate::measure;
@@ -21,16 +21,16 @@ use crate::record::Record;
 use crate::target::Target;
 
 /// Does what was asked.
-pub fn run(args: Args) -> anyhow::Result<Ending> {
-    match args.verb {
+pub fn run(line: CommandLine) -> anyhow::Result<Ending> {
+    match line.args.verb {
         Some(Verb::Facts(args)) => facts::print(&args),
-        None => read(&args.read),
+        None => read(&line.args.read, line.has_runs),
     }
 }
 
-fn read(args: &ReadArgs) -> anyhow::Result<Ending> {
+fn read(args: &ReadArgs, has_runs: bool) -> anyhow::Result<Ending> {
     let plans = Plan::all(args)?;
-    let repeat = repeat(args)?;
+    let repeat = repeat(args, has_runs)?;
     let session = args.output.open("diskread", &SCHEMA)?;
     for_each_path(&args.paths, &session, |path| {
         let target = Target::open(path)?;
@@ -44,9 +44,9 @@ fn read(args: &ReadArgs) -> anyhow::Result<Ending> {
     })
 }
 
-fn repeat(args: &ReadArgs) -> Result<Repeat, cli::Usage> {
+fn repeat(args: &ReadArgs, has_runs: bool) -> Result<Repeat, cli::Usage> {
     let mut schedule = args.schedule.clone();
-    if let (Some(program), Runs::Fixed(1)) = (args.like, schedule.runs) {
+    if let (Some(program), false) = (args.like, has_runs) {
         schedule.runs = Runs::Fixed(like::runs(program));
     }
     schedule.repeat(args.schedule.time.is_some())
