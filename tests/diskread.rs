@@ -285,21 +285,26 @@ fn a_loop_device_is_evicted_and_really_read() {
     }
 }
 
-#[test]
-fn what_cannot_be_evicted_is_flagged_with_its_share() {
-    let scratch = Scratch::new();
-    let path = scratch.file("f", 8 * MIB);
-    let file = File::open(&path).unwrap();
-    // Mapped pages stay in the cache.
-    let held = FileMap::new(&file, 0, 4 << 20).unwrap();
+/// Half of it is mapped, and mapped pages stay in the cache.
+fn assert_half_is_flagged(path: &str) {
+    let held = FileMap::new(&File::open(path).unwrap(), 0, 4 << 20).unwrap();
     held.read(0, 4 << 20).unwrap();
-    let ended = diskread().run(&[&path, "--pattern", "rand"]).success();
+    let ended = diskread().run(&[path, "--pattern", "rand"]).success();
     let line = ended.records().remove(0);
     held.read(0, 4 << 20).unwrap();
     assert!(line.has_flag("cached"), "{line:?}");
     assert!((49.0..51.0).contains(&line.number("cached_pct")), "{line:?}");
     assert_eq!(line.count("resident_bytes"), 4 * MIB);
     assert!(ended.stderr.contains("came from memory"), "{ended:?}");
+}
+
+#[test]
+fn what_cannot_be_evicted_is_flagged_with_its_share() {
+    let scratch = Scratch::new();
+    let file = scratch.file("f", 8 * MIB);
+    assert_half_is_flagged(&file);
+    let Some(device) = Loop::new(&file, &[]) else { return };
+    assert_half_is_flagged(&device.0);
 }
 
 #[test]
@@ -648,6 +653,8 @@ fn time_intervals_warm_up_and_runs_are_heeded() {
         let sum: u64 = intervals.iter().filter(of_run).map(|line| line.count("bytes")).sum();
         assert_eq!(sum, total.count("bytes"));
     }
+    let used_up = line(&[&file, "--warmup", "20s"]);
+    assert!(used_up.has_flag("short") && used_up.text("bytes_per_s").is_empty(), "{used_up:?}");
     let once = line(&[&file, "--method", "buffered", "--time", "30s"]);
     assert_eq!(once.count("bytes"), MIB, "a second round would read memory");
 }

@@ -155,6 +155,8 @@ impl Run<'_> {
         let end = self.mark(last.unwrap_or(first));
         let (_, failure) = crew.join();
         let rest = self.latencies();
+        // The file ended in the warm-up, unless somebody cut it.
+        let is_used_up = spans.is_none() && !self.is_cut && !self.reading.plan.warmup.is_zero();
         let Spans { base, mut latencies, open } =
             spans.unwrap_or_else(|| Spans { base: end.clone(), latencies: Latencies::default(), open: None });
         latencies.add(&rest);
@@ -164,7 +166,8 @@ impl Run<'_> {
             emit(&self.record(Span::Interval, &from, &end, &rest))?;
         }
         let mut total = self.record(Span::Total, &base, &end, &latencies);
-        total.finish(self.is_cut || failure.is_some(), self.shared.is_short.load(Ordering::Relaxed), self.reading);
+        let is_short = is_used_up || self.shared.is_short.load(Ordering::Relaxed);
+        total.finish(self.is_cut || failure.is_some(), is_short, self.reading);
         Ok(Finished { total, failure })
     }
 
