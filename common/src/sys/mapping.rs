@@ -164,6 +164,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_was_read_is_resident() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(64 * 1024).unwrap();
+        let map = FileMap::new(&file, 0, 64 * 1024).unwrap();
+        map.read(0, 64 * 1024).unwrap();
+        let (pages, page) = map.resident_pages().unwrap();
+        assert_eq!(pages * page, 64 * 1024);
+    }
+
+    #[test]
     fn a_file_that_shrinks_is_an_error_not_a_signal() {
         let file = tempfile::tempfile().unwrap();
         file.set_len(64 * 1024).unwrap();

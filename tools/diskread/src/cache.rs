@@ -17,6 +17,9 @@ use crate::target::{Kind, Target};
 /// Bytes per read while filling it.
 const CHUNK: usize = 1 << 20;
 
+/// Largest range that mincore(2) is asked about, since it wants a byte of room per page: 64 MiB.
+const MINCORE_MOST: usize = 256 << 30;
+
 /// Drops the target from the page cache, as far as this user may. Dirty pages would stay, so they are written first.
 /// None of it is an error: what remains is counted afterwards.
 pub fn evict(target: &Target) {
@@ -57,7 +60,8 @@ pub fn resident_bytes(file: &File, start: u64, end: u64) -> Option<u64> {
         Ok(pages) => pages * mapping::page_bytes() as u64,
         // mincore(2) says that all of it is there where it may not tell, and so may be asked only if cachestat(2) is missing.
         Err(error) if error.raw_os_error() == Some(libc::ENOSYS) => {
-            let (pages, page) = FileMap::new(file, start, usize::try_from(length).ok()?).ok()?.resident_pages().ok()?;
+            let length = usize::try_from(length).ok().filter(|length| *length <= MINCORE_MOST)?;
+            let (pages, page) = FileMap::new(file, start, length).ok()?.resident_pages().ok()?;
             pages * page
         }
         Err(_) => return None,
