@@ -21,6 +21,7 @@ test:
 bench: build
 	bash tests/peers/tcp $(BIN)
 	bash tests/peers/udp $(BIN)
+	bash tests/peers/disk $(BIN)
 
 lint:
 	$(CARGO) fmt --all --check

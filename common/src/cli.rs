@@ -65,10 +65,16 @@ where
             ExitCode::FAILURE
         }
         Err(error) => {
-            console::say(&tool, &without_errno(&format!("{error:#}")));
+            console::say(&tool, &message(&error));
             ExitCode::from(if error.is::<Usage>() { 2 } else { 1 })
         }
     }
+}
+
+/// An error and its causes as one sentence, without std's errno: what [`main`] says of an error that ends the tool, for
+/// errors that do not.
+pub fn message(error: &anyhow::Error) -> String {
+    without_errno(&format!("{error:#}"))
 }
 
 /// Adds what every tool answers without measuring.

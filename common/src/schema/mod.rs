@@ -1,6 +1,7 @@
 //! The columns of every tool, defined once: writers take their structs from here, readers and `--columns` the tables.
 
 mod cell;
+pub mod diskread;
 pub mod facts;
 pub mod line;
 pub mod tcpsink;
@@ -33,7 +34,7 @@ pub struct Schema {
 }
 
 /// The schemas of all tools, for readers.
-pub const ALL: &[&Schema] = &[&tcpsink::SCHEMA, &udpblast::SCHEMA];
+pub const ALL: &[&Schema] = &[&tcpsink::SCHEMA, &udpblast::SCHEMA, &diskread::SCHEMA, &diskread::FACTS];
 
 impl Schema {
     /// A tool's measurements: the shared columns, then its own.

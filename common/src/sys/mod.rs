@@ -1,6 +1,12 @@
 //! The only place of `unsafe`: system calls that no crate offers, behind functions that are safe to call.
 #![allow(unsafe_code, reason = "raw system calls are this module's purpose")]
 
+pub mod block;
+pub mod extents;
+pub mod mapping;
+pub mod page_cache;
+pub mod ring;
+
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 

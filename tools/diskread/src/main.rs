@@ -1,0 +1,24 @@
+//! `diskread`: read a device or file and say how fast the *device* was.
+
+mod args;
+mod cache;
+mod device;
+mod direct;
+mod engine;
+mod facts;
+mod layout;
+mod like;
+mod measure;
+mod mount;
+mod offsets;
+mod plan;
+mod reading;
+mod record;
+mod run;
+mod source;
+mod target;
+mod worker;
+
+fn main() -> std::process::ExitCode {
+    common::cli::main(&common::schema::diskread::SCHEMA, run::run)
+}
