@@ -25,6 +25,8 @@ pub enum Ending {
     Failed,
     /// Death by this signal.
     Interrupted(i32),
+    /// The status of a command that the tool ran, or why it could not (125, 126, 127 as in env(1)).
+    OfCommand(u8),
 }
 
 impl Ending {
@@ -59,13 +61,14 @@ where
     match ending {
         Ok(Ending::Measured) => ExitCode::SUCCESS,
         Ok(Ending::Failed) => ExitCode::FAILURE,
+        Ok(Ending::OfCommand(status)) => ExitCode::from(status),
         Ok(Ending::Interrupted(signal)) => {
             // Does not return unless the signal is blocked or ignored.
             let _ = signal_hook::low_level::emulate_default_handler(signal);
             ExitCode::FAILURE
         }
         Err(error) => {
-            console::say(&tool, &without_errno(&format!("{error:#}")));
+            console::say(&tool, &error_text(&error));
             ExitCode::from(if error.is::<Usage>() { 2 } else { 1 })
         }
     }
@@ -143,6 +146,11 @@ fn one_line(error: &clap::Error) -> String {
         }
     }
     line
+}
+
+/// An error with its causes in one line, for people.
+pub fn error_text(error: &anyhow::Error) -> String {
+    without_errno(&format!("{error:#}"))
 }
 
 /// Takes std's ` (os error 111)` out of a message.
