@@ -1,6 +1,8 @@
 //! The only place of `unsafe`: system calls that no crate offers, behind functions that are safe to call.
 #![allow(unsafe_code, reason = "raw system calls are this module's purpose")]
 
+pub mod ethtool;
+
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
