@@ -2,6 +2,7 @@
 
 mod cell;
 pub mod facts;
+pub mod ifstat;
 pub mod line;
 pub mod tcpsink;
 
@@ -32,7 +33,7 @@ pub struct Schema {
 }
 
 /// The schemas of all tools, for readers.
-pub const ALL: &[&Schema] = &[&tcpsink::SCHEMA];
+pub const ALL: &[&Schema] = &[&tcpsink::SCHEMA, &ifstat::SCHEMA, &ifstat::FACTS, &ifstat::DIFFERENCES, &ifstat::STATS];
 
 impl Schema {
     /// A tool's measurements: the shared columns, then its own.
