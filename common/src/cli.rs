@@ -87,7 +87,7 @@ fn with_shared_verbs(command: Command) -> Command {
         .action(ArgAction::SetTrue)
         .exclusive(true)
         .help("Print this tool's columns as CSV: name, kind, unit, meaning");
-    command.subcommand_required(false).arg(columns).arg(generate)
+    command.subcommand_required(false).next_help_heading(None::<&str>).arg(columns).arg(generate)
 }
 
 /// Parses, or does what `--columns`, `--generate`, `--help` or `--version` ask for and returns `None`.

@@ -1,5 +1,6 @@
-//! The columns of `ifstat`. `bytes` are those of frames as the driver counts them (Ethernet header included, checksum and
-//! preamble not), `ops` packets as the driver sees them (one for a whole GSO packet), `errors` depend on `test`.
+//! The columns of `ifstat`. `bytes` are as the driver counts them: of frames with their Ethernet header for cards and veth,
+//! without it for lo, never with preamble. `ops` are packets as the driver sees them (one for a whole GSO packet), `errors`
+//! depend on `test`.
 
 use super::line::Time;
 use super::{Fixed, Schema, columns};

@@ -15,8 +15,8 @@ use crate::link::Name;
 /// Say what the interfaces and the layers above them carried and dropped
 ///
 /// Two lines per interval and interface, test rx and tx, and at the end a total of each: bytes, packets (ops), errors and
-/// the kernel's other counters, all as they grew in the span. bytes are those of frames with their Ethernet header, as the
-/// driver counts them. With a command, the totals around it. --stack adds the layers above, so that a loss can be placed.
+/// the kernel's other counters, all as they grew in the span. bytes are as the driver counts them: with Ethernet headers,
+/// on lo without. With a command, the totals around it. --stack adds the layers above, so that a loss can be placed.
 ///
 /// stdout carries CSV, one line per measurement (--columns explains the columns); stderr is for people. Exit status: 0
 /// measured (also when SIGINT ends a run that has no end), 1 the measurement failed, 2 usage; with a command its own, or

@@ -283,7 +283,8 @@ mod tests {
         let counters = crate::link::tests::counters(&[(RxBytes, 2_500_000_000), (TxBytes, 125_000_000)]);
         let link = Link { name: Name::new(b"veth0").unwrap(), counters, ..Link::default() };
         let mut span = span(link, Counters::zero(), 1);
-        span.settings = Settings { speed_mbit, is_nominal: speed_mbit.is_some(), ..Settings::default() };
+        span.settings.speed_mbit = speed_mbit;
+        span.settings.is_nominal = speed_mbit.is_some();
         span
     }
 
