@@ -179,14 +179,14 @@ fn datagrams_over_a_veth_are_counted_with_their_headers() {
     const HEADERS: usize = 14 + 20 + 8;
     let Some((here, there)) = Space::pair() else { return };
     let watching = [here.watch(&["va"]), there.watch(&["vb"])];
-    let receiver = there.enter(|| UdpSocket::bind("10.7.0.2:9").unwrap());
+    let taker = there.enter(|| UdpSocket::bind("10.7.0.2:9").unwrap());
     here.enter(|| {
         let socket = UdpSocket::bind("10.7.0.1:0").unwrap();
         for _ in 0..DATAGRAMS {
             socket.send_to(&[7; PAYLOAD], "10.7.0.2:9").unwrap();
         }
     });
-    drop(receiver);
+    drop(taker);
     let [sent, received] = watching.map(|running| space::stop(running).records());
     for record in [total(&sent, "va", "tx"), total(&received, "vb", "rx")] {
         let (bytes, packets) = (record.count("bytes"), record.count("ops"));
@@ -288,7 +288,9 @@ fn the_same_name_and_number_again_is_another_interface() {
     let send = |count: usize| {
         here.enter(|| {
             let socket = UdpSocket::bind("10.8.0.1:0").unwrap();
-            (0..count).for_each(|_| drop(socket.send_to(&[7; 1000], "10.8.0.2:9").unwrap()));
+            for _ in 0..count {
+                socket.send_to(&[7; 1000], "10.8.0.2:9").unwrap();
+            }
         });
     };
     send(100);
@@ -316,21 +318,21 @@ fn the_same_name_and_number_again_is_another_interface() {
 #[test]
 fn a_rename_while_up_and_a_move_to_another_namespace_are_flagged() {
     let Some((here, there)) = Space::pair() else { return };
-    here.ip("link add name br type bridge");
-    let running = here.start(&["va", "br", "--interval", "100ms"]);
+    here.ip("link add name mover type veth peer name left");
+    let running = here.start(&["va", "mover", "--interval", "100ms"]);
     running.wait_for_records(4);
     here.ip("link set va name wan");
     eventually("the new name", Duration::from_secs(20), || !of(&running.records(), "wan", "rx", "interval").is_empty());
-    here.ip(&format!("link set dev br netns {}", there.name));
+    here.ip(&format!("link set dev mover netns {}", there.name));
     eventually("its end", Duration::from_secs(20), || {
-        of(&running.records(), "br", "rx", "interval").iter().any(|record| record.has_flag("gone"))
+        of(&running.records(), "mover", "rx", "interval").iter().any(|record| record.has_flag("gone"))
     });
     let records = space::stop(running).records();
     let renamed = of(&records, "wan", "tx", "interval");
     assert!(renamed[0].has_flag("renamed") && !renamed[0].has_flag("new"), "{renamed:?}");
     assert!(renamed[1..].iter().all(|record| !record.has_flag("renamed")));
     assert!(total(&records, "wan", "tx").has_flag("renamed"));
-    assert!(total(&records, "br", "tx").has_flag("gone"));
+    assert!(total(&records, "mover", "tx").has_flag("gone"));
 }
 
 #[test]
@@ -338,7 +340,7 @@ fn any_name_comes_back() {
     let Some(space) = Space::new() else { return };
     let names = ["a,b", "say\"x\"", "#c", "=1+1", "köln", "fifteen-bytes-x", "-dash", "semi;colon", "'quote'"];
     for name in names {
-        space.command("ip", &["-n", &space.name, "link", "add", "name", name, "type", "bridge"]);
+        space::command("ip", &["-n", &space.name, "link", "add", "name", name, "type", "bridge"]);
     }
     let records = space.run(&["--count", "1", "--interval", "50ms"]).records();
     for name in names {
@@ -445,7 +447,7 @@ fn a_full_socket_buffer_is_not_the_cards_fault() {
 #[test]
 fn a_queue_that_drops_is_named() {
     let Some((here, _there)) = Space::pair() else { return };
-    here.command(
+    space::command(
         "tc",
         &[
             "-n", &here.name, "qdisc", "add", "dev", "va", "root", "tbf", "rate", "8kbit", "burst", "2000", "limit",
@@ -485,7 +487,7 @@ fn a_pause_is_one_long_line_and_no_burst() {
     let running = ifstat().start(&["lo", "--interval", "100ms"]);
     running.wait_for_records(4);
     running.signal(Signal::SIGSTOP);
-    std::thread::sleep(Duration::from_millis(1000));
+    std::thread::sleep(Duration::from_secs(1));
     running.signal(Signal::SIGCONT);
     let before = running.records().len();
     running.wait_for_records(before + 8);
@@ -500,7 +502,9 @@ fn since_boot_has_to_be_asked_for() {
     let Some(space) = Space::new() else { return };
     space.enter(|| {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-        (0..10).for_each(|_| drop(socket.send_to(&[0; 100], socket.local_addr().unwrap()).unwrap()));
+        for _ in 0..10 {
+            socket.send_to(&[0; 100], socket.local_addr().unwrap()).unwrap();
+        }
     });
     let args = ["lo", "--count", "1", "--interval", "50ms"];
     let plain = space.run(&args).success().records();

@@ -28,7 +28,7 @@ impl Space {
             return None;
         }
         let space = Self { name: format!("if{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)) };
-        space.command("ip", &["netns", "add", &space.name]);
+        command("ip", &["netns", "add", &space.name]);
         space.ip("link set lo up");
         Some(space)
     }
@@ -51,13 +51,7 @@ impl Space {
     /// Runs `ip` in it with these words.
     pub fn ip(&self, words: &str) {
         let args: Vec<_> = ["-n", &self.name].into_iter().chain(words.split_whitespace()).collect();
-        self.command("ip", &args);
-    }
-
-    /// Runs a command that must not fail.
-    pub fn command(&self, program: &str, args: &[&str]) {
-        let output = Command::new(program).args(args).output().unwrap();
-        assert!(output.status.success(), "{program} {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        command("ip", &args);
     }
 
     /// Adds `count` interfaces and returns their names. Not bridges: the kernel takes seconds to delete so many, with its
@@ -65,8 +59,11 @@ impl Space {
     pub fn many(&self, count: usize) -> Vec<String> {
         let names: Vec<_> = (0..count).map(|number| format!("many{number}")).collect();
         let mut ip = Command::new("ip").args(["-n", &self.name, "-batch", "-"]).stdin(Stdio::piped()).spawn().unwrap();
-        let script: String = names.iter().map(|name| format!("link add {name} type ifb\n")).collect();
-        ip.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
+        let mut script = ip.stdin.take().unwrap();
+        for name in &names {
+            writeln!(script, "link add {name} type ifb").unwrap();
+        }
+        drop(script);
         assert!(ip.wait().unwrap().success());
         names
     }
@@ -132,6 +129,12 @@ impl Drop for Space {
         // One that was not made is none to delete.
         let _ = Command::new("ip").args(["netns", "del", &self.name]).stderr(Stdio::null()).status();
     }
+}
+
+/// Runs a command that must not fail.
+pub fn command(program: &str, args: &[&str]) {
+    let output = Command::new(program).args(args).output().unwrap();
+    assert!(output.status.success(), "{program} {args:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// Ends a run that has no end.

@@ -19,7 +19,7 @@ columns! {
     /// `collisions` are named as in struct rtnl_link_stats64 (linux/if_link.h), each in its direction's line only.
     pub struct Interface {
         ifindex: Option<u64>, "", "number of the interface in its namespace; a name may come back, a number rarely does";
-        netns: String, "", "network namespace: as given with --netns, else net:[inode]";
+        netns: String, "", "network namespace: as given with --netns, else as /proc/self/ns/net names it";
         driver: Option<String>, "", "as ethtool -i says it; qdisc: its kind";
         mtu: Option<u64>, "B", "largest payload of a frame";
         speed_mbit: Option<u64>, "Mbit/s", "what the driver says; flagged nominal where no wire stands behind it";

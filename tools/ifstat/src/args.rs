@@ -65,6 +65,7 @@ pub struct ScheduleArgs {
 
 /// `ifstat`.
 #[derive(Debug, Clone, clap::Args)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub struct WatchArgs {
     /// Interfaces [default: all]
     #[arg(value_name = "IFACE", value_parser = OsStringValueParser::new().try_map(interface))]
@@ -81,7 +82,7 @@ pub struct WatchArgs {
     /// Leave out interfaces at which nothing was counted and nothing happened
     #[arg(long)]
     pub changed: bool,
-    /// First print all counters as they are, as tests rx_boot and tx_boot without seconds and rates
+    /// First print all counters as they are, as tests `rx_boot` and `tx_boot` without seconds and rates
     #[arg(long)]
     pub since_boot: bool,
     /// Wait for interfaces that are not there instead of failing

@@ -35,7 +35,7 @@ impl std::fmt::Debug for Name {
     }
 }
 
-/// Defines the counters with their places in struct `rtnl_link_stats64` (linux/if_link.h).
+/// Defines the counters with their places in struct `rtnl_link_stats64` (`linux/if_link.h`).
 macro_rules! counters {
     ($($name:ident,)*) => {
         /// A counter, in the order of the kernel's struct.
@@ -134,11 +134,14 @@ pub struct Link {
 /// Length of struct ifinfomsg, which attributes follow.
 pub const FIXED: usize = 16;
 
+/// `AF_UNSPEC`: the message is about the interface itself.
+const ANY_FAMILY: u8 = 0;
+
 impl Link {
     /// Reads the payload of `RTM_NEWLINK` or `RTM_DELLINK`. `None` for what is no interface coming or going: bridges send
     /// messages of the same types about their ports, in their own family.
     pub fn parse(payload: &[u8]) -> Option<Self> {
-        if payload.len() < FIXED || payload[0] != libc::AF_UNSPEC as u8 {
+        if payload.len() < FIXED || payload[0] != ANY_FAMILY {
             return None;
         }
         let flags = u32_of(&payload[8..])?;
@@ -212,7 +215,7 @@ pub mod tests {
     #[test]
     fn a_port_leaving_a_bridge_is_no_interface_going() {
         let mut payload = vec![0; FIXED];
-        payload[0] = libc::AF_BRIDGE as u8;
+        payload[0] = u8::try_from(libc::AF_BRIDGE).unwrap();
         assert!(Link::parse(&payload).is_none());
         assert!(Link::parse(&[0; 3]).is_none());
     }

@@ -108,8 +108,8 @@ impl Form {
         Direction::BOTH.map(|direction| {
             let figures = direction.figures(span.delta.as_ref(), flags.clone());
             let test = tests[direction as usize];
-            let line = self.line(test, &link.name.text(), part, (span.from, span.to), figures);
-            let bits_per_s = line.bytes_per_s.map(|rate| rate.value() * 8.0);
+            let shared = self.line(test, &link.name.text(), part, (span.from, span.to), figures);
+            let bits_per_s = shared.bytes_per_s.map(|rate| rate.value() * 8.0);
             let own = Interface {
                 ifindex: Some(link.index.into()),
                 netns: self.netns.clone(),
@@ -124,7 +124,7 @@ impl Form {
                     .and_then(|(rate, speed)| Fixed::ratio(rate * 100.0, speed as f64 * 1e6)),
                 ..direction.columns(span.delta.as_ref())
             };
-            (line, own)
+            (shared, own)
         })
     }
 
@@ -236,11 +236,11 @@ mod tests {
     /// ifconfig printed in the report "NFS over 100BASE-TX is slow").
     const DUMP: &[u8] = include_bytes!("../testdata/report-a.nl");
 
-    fn span(link: Link, before: Counters, seconds: u64) -> Span {
+    fn span(link: &Link, seconds: u64) -> Span {
         let from = Instant::now();
-        let delta = link.counters.since(&before);
+        let delta = link.counters.since(&Counters::zero());
         Span {
-            link,
+            link: *link,
             settings: Settings::default(),
             from,
             to: from + Duration::from_secs(seconds),
@@ -262,7 +262,7 @@ mod tests {
         let form = Form::new(Some("hub=auto"), "net:[1]");
         let told: Vec<_> = links
             .iter()
-            .flat_map(|link| form.rows(SPAN, &span(*link, Counters::zero(), 10), &part()))
+            .flat_map(|link| form.rows(SPAN, &span(link, 10), &part()))
             .map(|(line, own)| (line.target, line.test, line.ops, line.errors, own.fifo))
             .collect();
         let row =
@@ -282,7 +282,7 @@ mod tests {
         use crate::link::Counter::{RxBytes, TxBytes};
         let counters = crate::link::tests::counters(&[(RxBytes, 2_500_000_000), (TxBytes, 125_000_000)]);
         let link = Link { name: Name::new(b"veth0").unwrap(), counters, ..Link::default() };
-        let mut span = span(link, Counters::zero(), 1);
+        let mut span = span(&link, 1);
         span.settings.speed_mbit = speed_mbit;
         span.settings.is_nominal = speed_mbit.is_some();
         span

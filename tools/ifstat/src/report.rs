@@ -1,5 +1,6 @@
 //! The lines of samples and of the whole run.
 
+use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 use common::cli::Session;
@@ -61,7 +62,7 @@ impl<'a> Report<'a> {
     pub fn since_boot(&self, tracker: &Tracker) -> anyhow::Result<()> {
         let age = nix::time::clock_gettime(nix::time::ClockId::CLOCK_BOOTTIME).map(Duration::from).unwrap_or_default();
         let booted = self.start.at.checked_sub(age).unwrap_or(self.start.at);
-        let part = self.part(line::Span::Total, self.start, self.start);
+        let part = Part { span: line::Span::Total, from: self.start, to: self.start };
         for mut span in tracker.as_they_are() {
             (span.from, span.to) = (booted, booted);
             for mut row in self.form.rows(record::SINCE_BOOT, &span, &part) {
@@ -81,7 +82,7 @@ impl<'a> Report<'a> {
         has_lines: bool,
     ) -> anyhow::Result<()> {
         let now = snapshot(at);
-        let part = self.part(line::Span::Interval, self.last, now);
+        let part = Part { span: line::Span::Interval, from: self.last, to: now };
         if has_lines {
             self.spans(spans, &part)?;
         }
@@ -109,7 +110,7 @@ impl<'a> Report<'a> {
 
     /// The lines of the whole run.
     pub fn totals(&self, tracker: &Tracker) -> anyhow::Result<()> {
-        let part = self.part(line::Span::Total, self.start, self.last);
+        let part = Part { span: line::Span::Total, from: self.start, to: self.last };
         let totals = tracker.totals();
         self.spans(&totals, &part)?;
         if let Some(sum) = &self.sum {
@@ -122,10 +123,6 @@ impl<'a> Report<'a> {
         }
         self.session.console.summary(&summary(&totals, self.last.at - self.start.at));
         Ok(())
-    }
-
-    fn part(&self, span: line::Span, from: Snapshot, to: Snapshot) -> Part {
-        Part { span, from, to }
     }
 
     fn spans(&self, spans: &[Span], part: &Part) -> anyhow::Result<()> {
@@ -160,10 +157,10 @@ fn summary(totals: &[Span], length: Duration) -> String {
     for ((received, sent), span) in busiest.iter().take(TOLD) {
         let seconds = (span.to - span.from).as_secs_f64().max(f64::MIN_POSITIVE);
         let [received, sent] = [*received, *sent].map(|bytes| units::rate_text(bytes as f64 / seconds));
-        text += &format!("; {}: received {received}, sent {sent}", span.link.name.text());
+        let _ = write!(text, "; {}: received {received}, sent {sent}", span.link.name.text());
     }
     if busiest.len() > TOLD {
-        text += &format!("; {} interfaces more", busiest.len() - TOLD);
+        let _ = write!(text, "; {} interfaces more", busiest.len() - TOLD);
     }
     text
 }

@@ -62,11 +62,10 @@ impl Layer {
         let mut delta = self.clone();
         let mut earlier = earlier.clone();
         for (now, then) in delta.figures.iter_mut().zip(earlier.figures) {
-            *now = difference(*now, then)?;
+            subtract(now, then)?;
         }
         for place in COUNTERS {
-            let now = place(&mut delta.columns);
-            *now = difference(*now, *place(&mut earlier.columns))?;
+            subtract(place(&mut delta.columns), *place(&mut earlier.columns))?;
         }
         delta.columns.retrans_segs = if self.test == "tcp" { delta.figures[2] } else { None };
         Some(delta)
@@ -92,12 +91,13 @@ impl Layer {
     }
 }
 
-/// The outer `None`: it went back.
-fn difference(now: Option<u64>, then: Option<u64>) -> Option<Option<u64>> {
-    match (now, then) {
-        (Some(now), Some(then)) => now.checked_sub(then).map(Some),
-        _ => Some(None),
-    }
+/// Leaves the difference, or nothing where one of the two is unknown. `None`: it went back.
+fn subtract(now: &mut Option<u64>, then: Option<u64>) -> Option<()> {
+    *now = match now.zip(then) {
+        Some((now, then)) => Some(now.checked_sub(then)?),
+        None => None,
+    };
+    Some(())
 }
 
 /// The open sources: files of /proc stay in the namespace in which they were opened.
@@ -178,7 +178,7 @@ fn softnet(text: &str) -> Option<Layer> {
     (!cpus.is_empty()).then_some(layer)
 }
 
-/// Reads `RTM_NEWQDISC`: struct tcmsg, then kind and statistics (linux/gen_stats.h).
+/// Reads `RTM_NEWQDISC`: struct tcmsg, then kind and statistics (`linux/gen_stats.h`).
 fn qdisc(payload: &[u8], links: &[&Link]) -> Option<Layer> {
     const ROOT: u32 = 0xffff_ffff;
     const BASIC: u16 = 1;

@@ -90,11 +90,11 @@ mod tests {
     use crate::link::tests::counters;
     use crate::settings::Settings;
 
-    fn span(index: u32, name: &str, link: Link) -> Span {
+    fn span(index: u32, name: &str, link: &Link) -> Span {
         let now = Instant::now();
         let name = Name::new(name.as_bytes()).unwrap();
         Span {
-            link: Link { index, name, ..link },
+            link: Link { index, name, ..*link },
             settings: Settings::default(),
             from: now,
             to: now,
@@ -108,13 +108,13 @@ mod tests {
     fn no_packet_is_counted_twice() {
         let plain = Link::default();
         let spans = [
-            span(1, "lo", Link { is_loopback: true, ..plain }),
-            span(2, "eth0", Link { master: Some(3), ..plain }),
-            span(3, "bond0", plain),
-            span(4, "bond0.5", Link { lower: Some(3), ..plain }),
-            span(5, "va", Link { lower: Some(6), ..plain }),
-            span(6, "vb", Link { lower: Some(5), ..plain }),
-            span(7, "eth1", Link { master: Some(99), ..plain }),
+            span(1, "lo", &Link { is_loopback: true, ..plain }),
+            span(2, "eth0", &Link { master: Some(3), ..plain }),
+            span(3, "bond0", &plain),
+            span(4, "bond0.5", &Link { lower: Some(3), ..plain }),
+            span(5, "va", &Link { lower: Some(6), ..plain }),
+            span(6, "vb", &Link { lower: Some(5), ..plain }),
+            span(7, "eth1", &Link { master: Some(99), ..plain }),
         ];
         let sum = Sum::of(&spans);
         assert_eq!(
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn a_thousand_names_do_not_make_a_long_line() {
         let spans: Vec<_> =
-            (1..9).map(|index| span(index, "lo", Link { is_loopback: true, ..Link::default() })).collect();
+            (1..9).map(|index| span(index, "lo", &Link { is_loopback: true, ..Link::default() })).collect();
         let many: Vec<_> = spans.iter().cycle().take(1000).cloned().collect();
         assert!(Sum::of(&many).left_out.len() < MAX_TEXT + 10);
     }

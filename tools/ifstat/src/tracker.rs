@@ -85,7 +85,7 @@ impl Tracker {
         let mut tracker =
             Self { wanted, ledgers: BTreeMap::new(), closed: Vec::new(), departed: Vec::new(), left: HashSet::new() };
         for link in links {
-            let mut ledger = Ledger::new(*link, tracker.wants(link), at, Flags::default());
+            let mut ledger = Ledger::new(link, tracker.wants(link), at, Flags::default());
             if ledger.is_wanted {
                 look(link, &mut ledger.settings);
             }
@@ -110,7 +110,7 @@ impl Tracker {
     fn add(&mut self, link: &Link, at: Instant) {
         let mut flags = Flags::default();
         flags.raise_if(true, Flag::New);
-        let ledger = Ledger::new(*link, self.wants(link), at, flags);
+        let ledger = Ledger::new(link, self.wants(link), at, flags);
         self.ledgers.insert(link.index, ledger);
     }
 
@@ -210,9 +210,9 @@ impl Tracker {
 }
 
 impl Ledger {
-    fn new(link: Link, is_wanted: bool, at: Instant, flags: Flags) -> Self {
+    fn new(link: &Link, is_wanted: bool, at: Instant, flags: Flags) -> Self {
         let total = Total { from: at, counted: None, carrier_changes: None, flags: Flags::default() };
-        Self { link, settings: Settings::default(), is_wanted, is_missing: false, from: at, flags, total }
+        Self { link: *link, settings: Settings::default(), is_wanted, is_missing: false, from: at, flags, total }
     }
 
     fn rename(&mut self, name: Name, is_wanted: bool) {

@@ -1,4 +1,4 @@
-//! What a driver knows of its card and how it is set: ethtool over generic netlink (linux/ethtool_netlink.h), and the
+//! What a driver knows of its card and how it is set: ethtool over generic netlink (`linux/ethtool_netlink.h`), and the
 //! driver's name by ioctl. What a driver does not support, the kernel leaves out or answers with an error: no fact.
 
 use std::io;
@@ -108,7 +108,7 @@ const GET_LINK_INFO: u8 = 2;
 const GET_LINK_MODES: u8 = 4;
 const GET_FEATURES: u8 = 11;
 
-/// Connectors (linux/ethtool.h: `PORT_*`).
+/// Connectors (`linux/ethtool.h`: `PORT_*`).
 const PORTS: [(u8, &str); 8] = [
     (0, "twisted_pair"),
     (1, "aui"),
@@ -138,15 +138,6 @@ impl DriverFacts {
         let ethtool = family(&mut generic, b"ethtool\0");
         let wireless = family(&mut generic, b"nl80211\0");
         Ok(Self { generic, ethtool, wireless })
-    }
-
-    /// Adds which driver it is.
-    pub fn identify(&self, socket: BorrowedFd<'_>, link: &Link, findings: &mut Findings) {
-        let Ok(driver) = ethtool::driver(socket, link.name.bytes()) else { return };
-        findings.add("driver", Some(driver.name), "");
-        findings.add("driver.version", Some(driver.version), "");
-        findings.add("driver.firmware", Some(driver.firmware), "");
-        findings.add("driver.bus", Some(driver.bus), "");
     }
 
     /// Adds how the card is set.
@@ -199,7 +190,7 @@ impl DriverFacts {
         }
     }
 
-    /// Whether it is a radio, and its frequency (linux/nl80211.h).
+    /// Whether it is a radio, and its frequency (`linux/nl80211.h`).
     fn radio(&mut self, link: &Link, findings: &mut Findings) {
         const GET_INTERFACE: u8 = 5;
         const INDEX: u16 = 3;
@@ -222,12 +213,21 @@ impl DriverFacts {
     }
 }
 
+/// Adds which driver it is.
+pub fn identify(socket: BorrowedFd<'_>, link: &Link, findings: &mut Findings) {
+    let Ok(driver) = ethtool::driver(socket, link.name.bytes()) else { return };
+    findings.add("driver", Some(driver.name), "");
+    findings.add("driver.version", Some(driver.version), "");
+    findings.add("driver.firmware", Some(driver.firmware), "");
+    findings.add("driver.bus", Some(driver.bus), "");
+}
+
 /// The attributes of the answer; `None` if there is an error instead.
 fn answer(generic: &mut Netlink, mut question: Question) -> Option<Vec<u8>> {
     generic.ask(&mut question, |payload| payload.get(FIXED..).map(<[u8]>::to_vec)).ok().flatten()
 }
 
-/// The number of a family (linux/genetlink.h).
+/// The number of a family (`linux/genetlink.h`).
 fn family(generic: &mut Netlink, name: &[u8]) -> Option<u16> {
     const CONTROLLER: u16 = 0x10;
     const GET_FAMILY: u8 = 3;

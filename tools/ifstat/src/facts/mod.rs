@@ -84,7 +84,7 @@ pub fn facts(args: &FactsArgs) -> anyhow::Result<Ending> {
 
 fn gather(source: &mut Source, drivers: &mut DriverFacts, properties: &mut Properties, link: &Link) -> Vec<Known> {
     let mut findings = Findings::default();
-    drivers.identify(source.drivers.socket(), link, &mut findings);
+    driver::identify(source.drivers.socket(), link, &mut findings);
     properties.tell(link, &source.links, &mut findings);
     drivers.tell(link, &mut findings);
     findings.0

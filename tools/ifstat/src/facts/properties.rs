@@ -7,10 +7,10 @@ use super::Findings;
 use crate::link::{FIXED, Link};
 use crate::netlink::{Netlink, Question, attribute, text_of, u8_of, u32_of};
 
-/// `enum`s of linux/if.h (RFC 2863).
+/// `enum`s of `linux/if.h` (RFC 2863).
 const OPERATIONAL_STATES: [&str; 7] = ["unknown", "notpresent", "down", "lowerlayerdown", "testing", "dormant", "up"];
 
-/// Modes of a bond (linux/if_bonding.h), as `ip` names them.
+/// Modes of a bond (`linux/if_bonding.h`), as `ip` names them.
 const BOND_MODES: [&str; 7] =
     ["balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad", "balance-tlb", "balance-alb"];
 
@@ -60,7 +60,7 @@ impl Properties {
     }
 }
 
-/// What a kind of virtual interface is set to (linux/if_link.h: `IFLA_VLAN_*`, `IFLA_BOND_*`, `IFLA_BR_*`).
+/// What a kind of virtual interface is set to (`linux/if_link.h`: `IFLA_VLAN_*`, `IFLA_BOND_*`, `IFLA_BR_*`).
 fn kind_details(kind: Option<&str>, details: &[u8], findings: &mut Findings) {
     let get = |number| attribute(details, number);
     let on = |number| get(number).and_then(u8_of).map(on_off);
