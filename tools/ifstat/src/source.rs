@@ -10,11 +10,11 @@ use netlink_sys::Socket;
 use netlink_sys::protocols::NETLINK_ROUTE;
 use nix::sys::socket::{setsockopt, sockopt};
 
-use crate::link::{FIXED, Link, Name};
+use crate::link::{Counters, FIXED, Link, Name};
 use crate::netlink::{self, Dump, Netlink, Question};
 use crate::settings::Drivers;
 use crate::stack::Stack;
-use crate::tracker::Tracker;
+use crate::tracker::{Span, Tracker};
 
 /// Room for the notices of a storm: each takes about 2 KiB. Without privilege the kernel grants less.
 const NOTICES: usize = 8 << 20;
@@ -26,6 +26,10 @@ const NOTICE: usize = 64 * 1024;
 const SKIP_IPV6_STATISTICS: u32 = 1 << 3;
 
 /// What is measured, in one network namespace.
+///
+/// All interfaces are listed (`RTM_GETLINK`) at the beginning and whenever notices were lost; in between, notices say what
+/// changed about them, and a sample is a dump of the counters alone (`RTM_GETSTATS`, the same struct), which costs the
+/// kernel a sixth of a list.
 #[derive(Debug)]
 pub struct Source {
     /// Name of the namespace for lines.
@@ -34,52 +38,84 @@ pub struct Source {
     pub drivers: Drivers,
     /// The layers above, with `--stack`.
     pub stack: Option<Stack>,
+    /// The interfaces as they are, in the order of their numbers, with counters of the last sample.
+    pub links: Vec<Link>,
     route: Netlink,
     all_links: Question,
+    all_counters: Question,
     notices: Notices,
-    /// The last dump, in the order of the interfaces' numbers.
-    pub links: Vec<Link>,
+    /// `links` may lack changes.
+    is_stale: bool,
 }
 
 impl Source {
     /// Opens all sockets and files; the caller is in the right namespace.
     pub fn open(netns: &str, with_stack: bool) -> anyhow::Result<Self> {
-        let fixed = [0; FIXED];
         Ok(Self {
             netns: netns.to_owned(),
             drivers: Drivers::open().context("cannot open a socket")?,
             stack: with_stack.then(Stack::open).transpose()?,
-            // Before the first dump, so that no change falls between.
+            links: Vec::new(),
+            // Before the first list, so that no change falls between.
             notices: Notices::open().context("cannot listen to netlink")?,
             route: Netlink::open(NETLINK_ROUTE).context("cannot open netlink")?,
-            all_links: Question::new(libc::RTM_GETLINK, &fixed)
+            all_links: Question::new(libc::RTM_GETLINK, &[0; FIXED])
                 .with(libc::IFLA_EXT_MASK, &SKIP_IPV6_STATISTICS.to_ne_bytes()),
-            links: Vec::new(),
+            all_counters: counters::question(),
+            is_stale: true,
         })
     }
 
-    /// Dumps all interfaces into [`Source::links`]. False when some may be missing.
-    fn dump(&mut self) -> anyhow::Result<bool> {
+    /// Lists all interfaces. False when some may be missing.
+    fn list(&mut self) -> anyhow::Result<bool> {
         let dump = self.route.dump(&mut self.all_links, &mut self.links, Link::parse);
         self.links.sort_unstable_by_key(|link| link.index);
-        Ok(dump.context("cannot list the interfaces")? == Dump::Whole)
+        self.is_stale = dump.context("cannot list the interfaces")? != Dump::Whole;
+        Ok(!self.is_stale)
     }
 
-    /// The counters of the last dump are the beginning.
+    /// The counters of the last list are the beginning.
     pub fn track(&mut self, wanted: Vec<Name>, at: Instant) -> Tracker {
         let (drivers, links) = (&mut self.drivers, &self.links);
         Tracker::new(wanted, links, at, |link, settings| drivers.look(link, links, at, settings))
     }
 
-    /// Closes the open spans of `tracker` with a dump of this moment, which is returned with them.
-    pub fn sample(&mut self, tracker: &mut Tracker) -> anyhow::Result<(Instant, Vec<crate::tracker::Span>)> {
+    /// Closes the open spans of `tracker` with the counters of this moment, which is returned with them.
+    pub fn sample(&mut self, tracker: &mut Tracker) -> anyhow::Result<(Instant, Vec<Span>)> {
         self.hear(tracker)?;
         tracker.expect_dump();
         let at = Instant::now();
-        let is_whole = self.dump()? && self.hear(tracker)?;
+        let mut counted = Vec::new();
+        let mut is_whole = if self.is_stale { self.list()? } else { self.count(&mut counted)? };
+        if counted.is_empty() {
+            counted = self.links.iter().map(|link| (link.index, link.counters)).collect();
+        }
+        is_whole &= self.hear(tracker)?;
+        let sampled = self.sampled(&counted);
         let (drivers, links) = (&mut self.drivers, &self.links);
-        let spans = tracker.sample(links, is_whole, at, |link, settings| drivers.look(link, links, at, settings));
+        let spans = tracker.sample(&sampled, is_whole, at, |link, settings| drivers.look(link, links, at, settings));
         Ok((at, spans))
+    }
+
+    /// Dumps the counters. False when some may be missing.
+    fn count(&mut self, counted: &mut Vec<(u32, Counters)>) -> anyhow::Result<bool> {
+        match self.route.dump(&mut self.all_counters, counted, counters::parse) {
+            // Kernels before 4.7 cannot.
+            Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => self.list(),
+            dump => Ok(dump.context("cannot read the counters")? == Dump::Whole),
+        }
+    }
+
+    /// The interfaces that were counted, as they are by now.
+    fn sampled(&mut self, counted: &[(u32, Counters)]) -> Vec<Link> {
+        let links = &mut self.links;
+        let with_counters = |(index, counters): &(u32, Counters)| {
+            // One that is not known has its notice on the way.
+            let place = links.binary_search_by_key(index, |link| link.index).ok()?;
+            links[place].counters = *counters;
+            Some(links[place])
+        };
+        counted.iter().filter_map(with_counters).collect()
     }
 
     /// Readable when interfaces came, went or changed.
@@ -89,12 +125,30 @@ impl Source {
 
     /// Tells `tracker` who came and went. False when notices were lost.
     pub fn hear(&mut self, tracker: &mut Tracker) -> anyhow::Result<bool> {
-        let is_whole = self.notices.drain(|kind, link| match kind {
-            libc::RTM_NEWLINK => tracker.is_there(link, Instant::now()),
-            libc::RTM_DELLINK => tracker.has_left(link, Instant::now()),
-            _ => {}
+        let links = &mut self.links;
+        let is_whole = self.notices.drain(|kind, link| {
+            let place = links.binary_search_by_key(&link.index, |link| link.index);
+            match (kind, place) {
+                (libc::RTM_NEWLINK, place) => {
+                    match place {
+                        // Its counters are older than those of the last sample, or not of a sample's moment.
+                        Ok(place) => links[place] = Link { counters: links[place].counters, ..*link },
+                        Err(place) => links.insert(place, *link),
+                    }
+                    tracker.is_there(link, Instant::now());
+                }
+                (libc::RTM_DELLINK, place) => {
+                    if let Ok(place) = place {
+                        links.remove(place);
+                    }
+                    tracker.has_left(link, Instant::now());
+                }
+                _ => {}
+            }
         });
-        is_whole.context("cannot read netlink's notices")
+        let is_whole = is_whole.context("cannot read netlink's notices")?;
+        self.is_stale |= !is_whole;
+        Ok(is_whole)
     }
 
     /// Waits until all of `names` are there, if `wait` says so; else the missing ones are an error. Returns false when
@@ -102,7 +156,7 @@ impl Source {
     pub fn find(&mut self, names: &[Name], wait: bool, session: &Session) -> anyhow::Result<bool> {
         loop {
             self.notices.drain(|_, _| ()).context("cannot read netlink's notices")?;
-            self.dump()?;
+            self.list()?;
             let missing = names.iter().find(|name| !self.links.iter().any(|link| link.name == **name));
             let Some(missing) = missing else { return Ok(true) };
             if !wait {
@@ -113,6 +167,30 @@ impl Source {
                 return Ok(false);
             }
         }
+    }
+}
+
+/// `RTM_GETSTATS` (`linux/if_link.h`).
+mod counters {
+    use super::{Counters, Question};
+    use crate::netlink::{attribute, u32_of};
+
+    const GET: u16 = 94;
+    const LINK_64: u16 = 1;
+    /// Length of struct `if_stats_msg`.
+    const FIXED: usize = 12;
+
+    /// Asks for the counters of all interfaces and nothing else.
+    pub fn question() -> Question {
+        let mut fixed = [0; FIXED];
+        fixed[8..].copy_from_slice(&(1_u32 << (LINK_64 - 1)).to_ne_bytes());
+        Question::new(GET, &fixed)
+    }
+
+    /// Number of an interface and its counters.
+    pub fn parse(payload: &[u8]) -> Option<(u32, Counters)> {
+        let index = u32_of(payload.get(4..)?)?;
+        Some((index, Counters::parse(attribute(payload.get(FIXED..)?, LINK_64)?)))
     }
 }
 
