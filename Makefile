@@ -20,12 +20,13 @@ test:
 
 bench: build
 	bash tests/peers/tcp $(BIN)
+	bash tests/peers/iface $(BIN)
 
 lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --no-deps --document-private-items --locked --quiet
-	@if command -v shellcheck >/dev/null; then shellcheck .ci/run tests/demo tests/peers/tcp; \
+	@if command -v shellcheck >/dev/null; then shellcheck .ci/run tests/demo tests/peers/tcp tests/peers/iface; \
 	else echo 'skipped: shellcheck is not installed (apt-get install shellcheck)'; fi
 	@if command -v cargo-deny >/dev/null; then $(CARGO) deny --offline check licenses bans sources; \
 	else echo 'skipped: cargo-deny is not installed (cargo install cargo-deny)'; fi

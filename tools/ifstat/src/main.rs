@@ -3,6 +3,7 @@
 mod args;
 mod command;
 mod facts;
+mod lines;
 mod link;
 mod netlink;
 mod netns;

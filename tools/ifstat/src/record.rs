@@ -100,32 +100,28 @@ impl Form {
         line
     }
 
-    /// The two lines of an interface's span.
-    pub fn rows(&self, tests: [&'static str; 2], span: &Span, part: &Part) -> [Row; 2] {
+    /// The line of one direction of an interface's span.
+    pub fn row(&self, tests: [&'static str; 2], direction: Direction, span: &Span, part: &Part) -> Row {
         let (link, settings) = (&span.link, &span.settings);
         let mut flags = span.flags.clone();
         flags.raise_if(settings.is_nominal, Flag::Nominal);
-        Direction::BOTH.map(|direction| {
-            let figures = direction.figures(span.delta.as_ref(), flags.clone());
-            let test = tests[direction as usize];
-            let shared = self.line(test, &link.name.text(), part, (span.from, span.to), figures);
-            let bits_per_s = shared.bytes_per_s.map(|rate| rate.value() * 8.0);
-            let own = Interface {
-                ifindex: Some(link.index.into()),
-                netns: self.netns.clone(),
-                driver: settings.driver.clone(),
-                mtu: link.mtu.map(u64::from),
-                speed_mbit: settings.speed_mbit,
-                duplex: settings.duplex,
-                carrier_up: link.carrier.map(u64::from),
-                carrier_changes: span.carrier_changes,
-                util_pct: bits_per_s
-                    .zip(settings.speed_mbit)
-                    .and_then(|(rate, speed)| Fixed::ratio(rate * 100.0, speed as f64 * 1e6)),
-                ..direction.columns(span.delta.as_ref())
-            };
-            (shared, own)
-        })
+        let figures = direction.figures(span.delta.as_ref(), flags);
+        let test = tests[direction as usize];
+        let shared = self.line(test, &link.name.text(), part, (span.from, span.to), figures);
+        let bits_per_s = shared.bytes_per_s.map(|rate| rate.value() * 8.0);
+        let mut own = direction.columns(span.delta.as_ref());
+        own.ifindex = Some(link.index.into());
+        own.netns.clone_from(&self.netns);
+        own.driver.clone_from(&settings.driver);
+        own.mtu = link.mtu.map(u64::from);
+        own.speed_mbit = settings.speed_mbit;
+        own.duplex = settings.duplex;
+        own.carrier_up = link.carrier.map(u64::from);
+        own.carrier_changes = span.carrier_changes;
+        own.util_pct = bits_per_s
+            .zip(settings.speed_mbit)
+            .and_then(|(rate, speed)| Fixed::ratio(rate * 100.0, speed as f64 * 1e6));
+        (shared, own)
     }
 
     /// The two lines of a sum over interfaces.
@@ -159,13 +155,16 @@ pub fn lost(delta: &Counters) -> u64 {
 
 /// Which way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Direction {
+pub enum Direction {
+    /// Received.
     Rx,
+    /// Sent.
     Tx,
 }
 
 impl Direction {
-    const BOTH: [Self; 2] = [Self::Rx, Self::Tx];
+    /// In the order of their lines.
+    pub const BOTH: [Self; 2] = [Self::Rx, Self::Tx];
 
     fn lost(self, delta: &Counters) -> Option<u64> {
         let [one, other] = match self {
@@ -250,9 +249,10 @@ mod tests {
         }
     }
 
-    fn part() -> Part {
+    fn rows(form: &Form, span: &Span) -> [Row; 2] {
         let now = Snapshot::take(Instant::now(), Counts::default(), cpu::process_time());
-        Part { span: line::Span::Interval, from: now, to: now }
+        let part = Part { span: line::Span::Interval, from: now, to: now };
+        Direction::BOTH.map(|direction| form.row(SPAN, direction, span, &part))
     }
 
     #[test]
@@ -262,7 +262,7 @@ mod tests {
         let form = Form::new(Some("hub=auto"), "net:[1]");
         let told: Vec<_> = links
             .iter()
-            .flat_map(|link| form.rows(SPAN, &span(link, 10), &part()))
+            .flat_map(|link| rows(&form, &span(link, 10)))
             .map(|(line, own)| (line.target, line.test, line.ops, line.errors, own.fifo))
             .collect();
         let row =
@@ -291,18 +291,18 @@ mod tests {
     #[test]
     fn utilisation_is_by_direction_and_not_clamped() {
         let form = Form::new(None, "");
-        let rows = form.rows(SPAN, &busy(Some(10_000)), &part());
+        let busy_rows = rows(&form, &busy(Some(10_000)));
         let told: Vec<_> =
             rows.iter().map(|(line, own)| (own.util_pct.unwrap().value(), line.flags.to_string())).collect();
         assert_eq!(told, [(200.0, "nominal".to_owned()), (10.0, "nominal".to_owned())]);
-        let rows = form.rows(SPAN, &busy(None), &part());
-        assert!(rows.iter().all(|(line, own)| own.util_pct.is_none() && line.flags == Flags::default()));
+        assert!(
+            rows(&form, &busy(None)).iter().all(|(line, own)| own.util_pct.is_none() && line.flags == Flags::default())
+        );
     }
 
     #[test]
     fn what_is_not_known_is_empty() {
-        let rows = Form::new(None, "").rows(SPAN, &Span { delta: None, ..busy(Some(1000)) }, &part());
-        for (line, own) in rows {
+        for (line, own) in rows(&Form::new(None, ""), &Span { delta: None, ..busy(Some(1000)) }) {
             assert_eq!((line.bytes, line.ops, line.errors, line.bytes_per_s), (None, None, None, None));
             assert_eq!((own.util_pct, own.dropped, own.lost), (None, None, None));
             assert!(line.seconds.is_some());

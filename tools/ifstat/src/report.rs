@@ -11,8 +11,9 @@ use common::schema::line;
 use common::units;
 
 use crate::args::WatchArgs;
+use crate::lines::Lines;
 use crate::link::{Counter, Counters};
-use crate::record::{self, Form, Part};
+use crate::record::{self, Direction, Form, Part};
 use crate::source::Source;
 use crate::stack::Layer;
 use crate::sum::Sum;
@@ -65,7 +66,8 @@ impl<'a> Report<'a> {
         let part = Part { span: line::Span::Total, from: self.start, to: self.start };
         for mut span in tracker.as_they_are() {
             (span.from, span.to) = (booted, booted);
-            for mut row in self.form.rows(record::SINCE_BOOT, &span, &part) {
+            for direction in Direction::BOTH {
+                let mut row = self.form.row(record::SINCE_BOOT, direction, &span, &part);
                 row.0.seconds = None;
                 self.session.lines.write(&row)?;
             }
@@ -127,8 +129,11 @@ impl<'a> Report<'a> {
 
     fn spans(&self, spans: &[Span], part: &Part) -> anyhow::Result<()> {
         let is_told = |span: &&Span| !self.args.changed || !span.is_quiet();
-        for row in spans.iter().filter(is_told).flat_map(|span| self.form.rows(record::SPAN, span, part)) {
-            self.session.lines.write(&row)?;
+        let mut lines = Lines::default();
+        for span in spans.iter().filter(is_told) {
+            for direction in Direction::BOTH {
+                lines.write(&self.session.lines, &self.form.row(record::SPAN, direction, span, part))?;
+            }
         }
         Ok(())
     }
