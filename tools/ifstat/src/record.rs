@@ -293,7 +293,7 @@ mod tests {
         let form = Form::new(None, "");
         let busy_rows = rows(&form, &busy(Some(10_000)));
         let told: Vec<_> =
-            rows.iter().map(|(line, own)| (own.util_pct.unwrap().value(), line.flags.to_string())).collect();
+            busy_rows.iter().map(|(line, own)| (own.util_pct.unwrap().value(), line.flags.to_string())).collect();
         assert_eq!(told, [(200.0, "nominal".to_owned()), (10.0, "nominal".to_owned())]);
         assert!(
             rows(&form, &busy(None)).iter().all(|(line, own)| own.util_pct.is_none() && line.flags == Flags::default())
