@@ -44,7 +44,7 @@ columns! {
         collisions: Option<u64>, "", "tx: collisions";
         compressed: Option<u64>, "", "rx, tx: compressed packets (SLIP, PPP)";
         lost: Option<u64>, "", "packets surely lost here: rx errors + missed; tx errors + dropped; softnet and qdisc dropped; ip discards + fragment failures; udp in_errors + sndbuf_errors; tcp listen_drops + pruned + backlog_drops; stack all of these";
-        squeezed: Option<u64>, "", "softnet: work left over when its budget or time was spent";
+        squeezed: Option<u64>, "", "softnet (of all CPUs and namespaces): work left over when its budget or time was spent";
         backlog_bytes: Option<u64>, "B", "qdisc: waiting at the end of the span";
         backlog_packets: Option<u64>, "", "softnet, qdisc: waiting at the end of the span";
         overlimits: Option<u64>, "", "qdisc: delayed or refused by a limit";

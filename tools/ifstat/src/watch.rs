@@ -30,8 +30,10 @@ pub fn watch(args: &WatchArgs) -> anyhow::Result<Ending> {
 
 fn measure(args: &WatchArgs, plan: Plan, session: &Session) -> anyhow::Result<Ending> {
     let mut source = netns::within(args.netns.netns.as_deref(), |netns| Source::open(netns, args.stack))?;
+    let is_open_ended = plan.is_open_ended() && args.command.is_empty();
+    let ending = || if is_open_ended { None } else { Ending::of(&session.stop) }.unwrap_or(Ending::Measured);
     if !source.find(&args.interfaces, args.wait, session)? {
-        return Ok(Ending::Measured);
+        return Ok(ending());
     }
     let at = Instant::now();
     let mut tracker = source.track(args.interfaces.clone(), at);
@@ -47,13 +49,11 @@ fn measure(args: &WatchArgs, plan: Plan, session: &Session) -> anyhow::Result<En
         }
     };
     let mut watch = Watch { plan, session, source: &mut source, tracker: &mut tracker, report: &mut report };
-    watch.run(at, command.as_ref())?;
-    report.totals(&tracker)?;
-    match command {
-        Some(command) => command.ending(),
-        None if plan.is_open_ended() => Ok(Ending::Measured),
-        None => Ok(Ending::of(&session.stop).unwrap_or(Ending::Measured)),
-    }
+    let outcome = watch.run(at, command.as_ref()).and_then(|()| report.totals(&tracker));
+    let Some(command) = command else { return outcome.map(|()| ending()) };
+    // However the measurement went, the command is nobody else's to wait for.
+    let of_command = command.ending();
+    outcome.and(of_command)
 }
 
 fn start(args: &WatchArgs) -> Result<Option<Running>, NotStarted> {
