@@ -12,10 +12,10 @@ use common::units;
 
 use crate::args::WatchArgs;
 use crate::lines::Lines;
-use crate::link::{Counter, Counters};
+use crate::link::{Counter, Counters, Link};
 use crate::record::{self, Direction, Form, Part};
 use crate::source::Source;
-use crate::stack::Layer;
+use crate::stack::{Layer, Stack};
 use crate::sum::Sum;
 use crate::tracker::{Span, Tracker};
 use crate::verdict;
@@ -47,16 +47,11 @@ impl<'a> Report<'a> {
             layers: Vec::new(),
             sum: None,
         };
-        report.layers_at_start = report.read_layers(source)?;
+        let wanted = &args.interfaces;
+        let links = source.links.iter().filter(|link| wanted.is_empty() || wanted.contains(&link.name));
+        report.layers_at_start = read_layers(source.stack.as_mut(), &links.collect::<Vec<_>>())?;
         report.layers.clone_from(&report.layers_at_start);
         Ok(report)
-    }
-
-    fn read_layers(&self, source: &mut Source) -> anyhow::Result<Vec<Layer>> {
-        let Some(stack) = &mut source.stack else { return Ok(Vec::new()) };
-        let wanted = &self.args.interfaces;
-        let links = source.links.iter().filter(|link| wanted.is_empty() || wanted.contains(&link.name));
-        stack.read(&links.collect::<Vec<_>>())
     }
 
     /// All counters as they are. Nobody knows how long each interface has been there: no seconds, no rates.
@@ -85,6 +80,9 @@ impl<'a> Report<'a> {
     ) -> anyhow::Result<()> {
         let now = snapshot(at);
         let part = Part { span: line::Span::Interval, from: self.last, to: now };
+        // Before any line is written, which takes its time.
+        let links: Vec<_> = spans.iter().map(|span| &span.link).collect();
+        let layers = read_layers(source.stack.as_mut(), &links)?;
         if has_lines {
             self.spans(spans, &part)?;
         }
@@ -98,14 +96,11 @@ impl<'a> Report<'a> {
                 whole => *whole = Some(sum),
             }
         }
-        if self.args.stack {
-            let layers = self.read_layers(source)?;
-            if has_lines {
-                let (rows, _) = verdict::rows(&self.form, &part, spans, &self.layers, &layers);
-                rows.iter().try_for_each(|row| self.session.lines.write(row))?;
-            }
-            self.layers = layers;
+        if self.args.stack && has_lines {
+            let (rows, _) = verdict::rows(&self.form, &part, spans, &self.layers, &layers);
+            rows.iter().try_for_each(|row| self.session.lines.write(row))?;
         }
+        self.layers = layers;
         self.last = now;
         Ok(())
     }
@@ -142,6 +137,10 @@ impl<'a> Report<'a> {
         let rows = self.form.sum_rows(sum.delta.as_ref(), sum.members, &sum.left_out, &sum.flags, part);
         rows.iter().try_for_each(|row| self.session.lines.write(row))
     }
+}
+
+fn read_layers(stack: Option<&mut Stack>, links: &[&Link]) -> anyhow::Result<Vec<Layer>> {
+    stack.map_or_else(|| Ok(Vec::new()), |stack| stack.read(links))
 }
 
 /// CPU times of this moment, for what ends `at`.

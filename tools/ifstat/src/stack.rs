@@ -54,6 +54,15 @@ impl Layer {
         Self { test, target: target.into(), generation: 0, figures: [None; 3], columns: Interface::default() }
     }
 
+    /// Whether this is the same layer of the same interface at another moment; a rename does not matter.
+    pub fn is_successor_of(&self, earlier: &Self) -> bool {
+        let same_place = match self.columns.ifindex {
+            Some(index) => earlier.columns.ifindex == Some(index),
+            None => earlier.target == self.target,
+        };
+        earlier.test == self.test && same_place
+    }
+
     /// What was added since `earlier`, gauges as they are; `None` when a counter went back or the layer was set up anew.
     pub fn since(&self, earlier: &Self) -> Option<Self> {
         if self.generation != earlier.generation {

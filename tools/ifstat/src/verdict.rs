@@ -13,10 +13,7 @@ pub fn rows(form: &Form, part: &Part, spans: &[Span], before: &[Layer], now: &[L
     let mut verdict = Verdict::of_card(spans);
     for layer in now {
         // One that was not there before has no span.
-        let Some(earlier) = before.iter().find(|earlier| earlier.test == layer.test && earlier.target == layer.target)
-        else {
-            continue;
-        };
+        let Some(earlier) = before.iter().find(|earlier| layer.is_successor_of(earlier)) else { continue };
         let delta = layer.since(earlier);
         match &delta {
             Some(delta) => verdict.add(delta.place(), delta.columns.lost),
@@ -49,7 +46,7 @@ impl Verdict {
     /// What the cards and their drivers lost.
     fn of_card(spans: &[Span]) -> Self {
         let mut verdict = Self::default();
-        for span in spans {
+        for span in spans.iter().filter(|span| !is_in_a_bond(span, spans)) {
             match &span.delta {
                 Some(delta) => verdict.add("card", Some(crate::record::lost(delta))),
                 None => verdict.flags.raise_if(true, Flag::Reset),
@@ -89,6 +86,13 @@ impl Verdict {
     }
 }
 
+/// Whether this is a port of a measured bond or team, whose counters include those of its ports.
+fn is_in_a_bond(port: &Span, spans: &[Span]) -> bool {
+    let master = port.link.master.and_then(|master| spans.iter().find(|span| span.link.index == master));
+    let kind = master.and_then(|master| master.link.kind);
+    kind.is_some_and(|kind| ["bond", "team"].contains(&&*kind.text()))
+}
+
 fn remedy(place: &str) -> &'static str {
     match place {
         "card" => "see the lines rx and tx, and ifstat stats; cable, duplex, ring size (ethtool -G)",
@@ -101,7 +105,34 @@ fn remedy(place: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
+    use crate::link::tests::counters;
+    use crate::link::{Counter, Link, Name};
+    use crate::settings::Settings;
+
+    #[test]
+    fn what_a_bond_lost_is_not_counted_at_its_ports_too() {
+        let lossy = |index, master, kind: &str| {
+            let counters = counters(&[(Counter::RxErrors, 5), (Counter::TxDropped, 2), (Counter::RxDropped, 100)]);
+            let kind = Name::new(kind.as_bytes());
+            let now = Instant::now();
+            Span {
+                link: Link { index, master, kind, ..Link::default() },
+                settings: Settings::default(),
+                from: now,
+                to: now,
+                delta: Some(counters),
+                carrier_changes: None,
+                flags: Flags::default(),
+            }
+        };
+        let lost = |spans: &[Span]| Verdict::of_card(spans).lost[0].1;
+        assert_eq!(lost(&[lossy(1, None, "bond"), lossy(2, Some(1), ""), lossy(3, Some(1), "")]), 7);
+        assert_eq!(lost(&[lossy(1, None, "bridge"), lossy(2, Some(1), "")]), 14);
+        assert_eq!(lost(&[lossy(2, Some(1), "")]), 7, "its bond is not measured");
+    }
 
     #[test]
     fn only_places_that_lost_are_named_in_the_order_of_the_way() {
