@@ -557,6 +557,8 @@ fn facts_are_what_ethtool_says() {
     let field = |name: &str| driver.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim().to_owned();
     assert_eq!(fact(&ended, "va", "driver"), Some(field("driver:")));
     assert_eq!(fact(&ended, "va", "driver.version"), Some(field("version:")));
+    assert_eq!(fact(&ended, "va", "speed.nominal").as_deref(), Some("yes"));
+    assert!(ended.records().iter().all(|record| !["", "N/A", "n/a", "-1"].contains(&record.text("value"))));
     for (option, prefix) in [("-g", "rings"), ("-c", "coalesce"), ("-l", "channels")] {
         let Ok(json) = serde_json::from_str::<serde_json::Value>(&said(&["--json", option, "va"])) else { continue };
         for (name, value) in json[0].as_object().unwrap().iter().filter(|(_, value)| value.is_u64()) {

@@ -216,10 +216,15 @@ impl DriverFacts {
 /// Adds which driver it is.
 pub fn identify(socket: BorrowedFd<'_>, link: &Link, findings: &mut Findings) {
     let Ok(driver) = ethtool::driver(socket, link.name.bytes()) else { return };
-    findings.add("driver", Some(driver.name), "");
-    findings.add("driver.version", Some(driver.version), "");
-    findings.add("driver.firmware", Some(driver.firmware), "");
-    findings.add("driver.bus", Some(driver.bus), "");
+    for (key, value) in [
+        ("driver", driver.name),
+        ("driver.version", driver.version),
+        ("driver.firmware", driver.firmware),
+        ("driver.bus", driver.bus),
+    ] {
+        // Some drivers say so in words.
+        findings.add(key, (value != "N/A").then_some(value), "");
+    }
 }
 
 /// The attributes of the answer; `None` if there is an error instead.

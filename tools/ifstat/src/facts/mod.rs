@@ -4,7 +4,7 @@ mod compare;
 mod driver;
 mod properties;
 
-use std::time::SystemTime;
+use std::time::{Instant, SystemTime};
 
 use anyhow::Context;
 use common::cli::Ending;
@@ -16,6 +16,7 @@ use common::schema::line::Time;
 use crate::args::FactsArgs;
 use crate::link::Link;
 use crate::netns;
+use crate::settings::Settings;
 use crate::source::Source;
 use driver::DriverFacts;
 use properties::Properties;
@@ -87,5 +88,8 @@ fn gather(source: &mut Source, drivers: &mut DriverFacts, properties: &mut Prope
     driver::identify(source.drivers.socket(), link, &mut findings);
     properties.tell(link, &source.links, &mut findings);
     drivers.tell(link, &mut findings);
+    let mut settings = Settings::default();
+    source.drivers.look(link, &source.links, Instant::now(), &mut settings);
+    findings.add("speed.nominal", settings.is_nominal.then_some("yes"), "");
     findings.0
 }
