@@ -119,7 +119,7 @@ mod tests {
             let kind = Name::new(kind.as_bytes());
             let now = Instant::now();
             Span {
-                link: Link { index, master, kind, ..Link::default() },
+                link: Link { index, kind, master, ..Link::default() },
                 settings: Settings::default(),
                 from: now,
                 to: now,
