@@ -233,6 +233,12 @@ fn more_than_four_gib_in_one_interval_are_exact() {
         assert_eq!(space::discard(&mut listener.accept().unwrap().0), PAYLOAD);
         sender.join().unwrap();
     });
+    // The last acknowledgements come after the last byte.
+    eventually("silence", Duration::from_secs(20), || {
+        let earlier = space.counters("lo");
+        std::thread::sleep(Duration::from_millis(300));
+        space.counters("lo") == earlier
+    });
     let records = space::stop(running).records();
     let kernel = space.counters("lo");
     for test in ["rx", "tx"] {
