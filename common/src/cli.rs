@@ -25,6 +25,8 @@ pub enum Ending {
     Failed,
     /// Death by this signal.
     Interrupted(i32),
+    /// The status of a command that the tool ran, or why it could not (125, 126, 127 as in env(1)).
+    OfCommand(u8),
 }
 
 impl Ending {
@@ -59,6 +61,7 @@ where
     match ending {
         Ok(Ending::Measured) => ExitCode::SUCCESS,
         Ok(Ending::Failed) => ExitCode::FAILURE,
+        Ok(Ending::OfCommand(status)) => ExitCode::from(status),
         Ok(Ending::Interrupted(signal)) => {
             // Does not return unless the signal is blocked or ignored.
             let _ = signal_hook::low_level::emulate_default_handler(signal);
@@ -90,7 +93,7 @@ fn with_shared_verbs(command: Command) -> Command {
         .action(ArgAction::SetTrue)
         .exclusive(true)
         .help("Print this tool's columns as CSV: name, kind, unit, meaning");
-    command.subcommand_required(false).arg(columns).arg(generate)
+    command.subcommand_required(false).next_help_heading(None::<&str>).arg(columns).arg(generate)
 }
 
 /// Parses, or does what `--columns`, `--generate`, `--help` or `--version` ask for and returns `None`.

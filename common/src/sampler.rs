@@ -141,8 +141,8 @@ impl Sample {
             run: of.run,
             span,
             seconds: Fixed::new(seconds),
-            bytes: self.counts.bytes,
-            ops: self.counts.ops,
+            bytes: Some(self.counts.bytes),
+            ops: Some(self.counts.ops),
             errors,
             bytes_per_s: Fixed::ratio(self.counts.bytes as f64, seconds),
             ops_per_s: Fixed::ratio(self.counts.ops as f64, seconds),
@@ -211,7 +211,7 @@ mod tests {
         let sample = Sample::between(&from, &to);
         let of = Identity { schema: "x/1", host: "h".into(), label: "l".into(), test: "t", target: "p".into(), run: 1 };
         let line = sample.line(&of, &Epoch::now(), Span::Total, Some(0), Flags::default());
-        assert_eq!((line.bytes, line.ops), (4_000, 2));
+        assert_eq!((line.bytes, line.ops), (Some(4_000), Some(2)));
         assert_eq!(line.bytes_per_s, Fixed::new(2_000.0));
         assert_eq!(line.ops_per_s, Fixed::new(1.0));
         assert_eq!(line.cpu_pct, Fixed::new(25.0));

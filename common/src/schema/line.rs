@@ -19,8 +19,8 @@ columns! {
         run: u64, "", "1, 2, ... within --runs";
         span: Span, "", "interval or total";
         seconds: Option<Fixed<6>>, "s", "measured length of the span on the monotonic clock";
-        bytes: u64, "B", "payload bytes";
-        ops: u64, "", "operations; each tool says which";
+        bytes: Option<u64>, "B", "payload bytes";
+        ops: Option<u64>, "", "operations; each tool says which";
         errors: Option<u64>, "", "what went wrong in the span; each tool says which";
         bytes_per_s: Option<Fixed<1>>, "B/s", "bytes / seconds";
         ops_per_s: Option<Fixed<3>>, "1/s", "ops / seconds";
@@ -157,6 +157,6 @@ mod tests {
         let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
         writer.serialize((Line::default(),)).unwrap();
         let text = String::from_utf8(writer.into_inner().unwrap()).unwrap();
-        assert_eq!(text, ",1970-01-01T00:00:00.000Z,,,,,0,total,,0,0,,,,,,\n");
+        assert_eq!(text, ",1970-01-01T00:00:00.000Z,,,,,0,total,,,,,,,,,\n");
     }
 }

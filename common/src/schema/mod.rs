@@ -3,6 +3,7 @@
 mod cell;
 pub mod diskread;
 pub mod facts;
+pub mod ifstat;
 pub mod line;
 pub mod tcpsink;
 pub mod udpblast;
@@ -34,7 +35,16 @@ pub struct Schema {
 }
 
 /// The schemas of all tools, for readers.
-pub const ALL: &[&Schema] = &[&tcpsink::SCHEMA, &udpblast::SCHEMA, &diskread::SCHEMA, &diskread::FACTS];
+pub const ALL: &[&Schema] = &[
+    &tcpsink::SCHEMA,
+    &udpblast::SCHEMA,
+    &diskread::SCHEMA,
+    &diskread::FACTS,
+    &ifstat::SCHEMA,
+    &ifstat::FACTS,
+    &ifstat::DIFFERENCES,
+    &ifstat::STATS,
+];
 
 impl Schema {
     /// A tool's measurements: the shared columns, then its own.

@@ -2,6 +2,7 @@
 #![allow(unsafe_code, reason = "raw system calls are this module's purpose")]
 
 pub mod block;
+pub mod ethtool;
 pub mod extents;
 pub mod mapping;
 pub mod page_cache;

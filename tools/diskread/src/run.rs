@@ -154,7 +154,7 @@ impl Reader<'_> {
             notice("direct reads were refused; it was read through the page cache (--fallback)");
         }
         if flags.has(Flag::Short) {
-            notice(&format!("only {} bytes were there to read", record.line.bytes));
+            notice(&format!("only {} bytes were there to read", record.line.bytes.unwrap_or_default()));
         }
     }
 
@@ -164,7 +164,7 @@ impl Reader<'_> {
             "{}: {} {} in {:.3} s: {}",
             line.target,
             line.test,
-            units::bytes_text(line.bytes),
+            units::bytes_text(line.bytes.unwrap_or_default()),
             line.seconds.map_or(0.0, common::schema::Fixed::value),
             line.bytes_per_s.map_or_else(|| "too short for a rate".into(), |rate| units::rate_text(rate.value())),
         );

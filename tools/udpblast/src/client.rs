@@ -168,7 +168,7 @@ impl<'a> Client<'a> {
     fn sum_up(&self, outcome: &Outcome, request: &Request) {
         let line = &outcome.own.line;
         let text = if request.kind == Kind::Ping {
-            format!("{} {} round trips", self.peer.host, line.ops)
+            format!("{} {} round trips", self.peer.host, line.ops.unwrap_or_default())
         } else {
             let rate = request.rate.map_or_else(|| "max".into(), |bits| units::rate_text(bits as f64 / 8.0));
             let moved = outcome.rate().map_or_else(|| "nothing".into(), units::rate_text);

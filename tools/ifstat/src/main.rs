@@ -1,0 +1,25 @@
+//! `ifstat`: say what the interfaces and the layers above them carried and dropped.
+
+mod args;
+mod command;
+mod facts;
+mod lines;
+mod link;
+mod netlink;
+mod netns;
+mod plan;
+mod record;
+mod report;
+mod run;
+mod settings;
+mod source;
+mod stack;
+mod stats;
+mod sum;
+mod tracker;
+mod verdict;
+mod watch;
+
+fn main() -> std::process::ExitCode {
+    common::cli::main(&common::schema::ifstat::SCHEMA, run::run)
+}

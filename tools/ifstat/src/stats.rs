@@ -1,0 +1,124 @@
+//! `ifstat stats`: the driver's own counters, as `ethtool -S` has them, and how they grew.
+
+use std::time::Instant;
+
+use anyhow::{Context, bail};
+use common::cli::{Ending, Session};
+use common::counters::Counts;
+use common::cpu;
+use common::sampler::Snapshot;
+use common::schema::ifstat::{STATS, Statistic};
+use common::schema::line::{Flag, Flags, Span};
+use common::sys::ethtool;
+
+use crate::args::StatsArgs;
+use crate::link::Name;
+use crate::netns;
+use crate::plan::{Due, Plan};
+use crate::record::{Figures, Form, Part};
+use crate::settings::Drivers;
+
+type Counters = Vec<(String, u64)>;
+
+/// Runs the verb.
+pub fn stats(args: &StatsArgs) -> anyhow::Result<Ending> {
+    let plan = Plan::new(&args.schedule, false)?;
+    let session = args.output.open("ifstat", &STATS)?;
+    let (drivers, netns) = netns::within(args.netns.netns.as_deref(), |netns| {
+        Ok((Drivers::open().context("cannot open a socket")?, netns.to_owned()))
+    })?;
+    let first = read(&drivers, args.interface)?;
+    if first.is_empty() {
+        bail!("the driver of {} has no counters of its own", args.interface.text());
+    }
+    let form = Form::new(args.output.label.as_deref(), &netns).for_schema(STATS.tag);
+    let mut series = Series::begin(&session, args, form, first);
+    let outcome = series.run(&drivers, plan);
+    series.totals(outcome.is_err())?;
+    outcome?;
+    if plan.is_open_ended() {
+        return Ok(Ending::Measured);
+    }
+    Ok(Ending::of(&session.stop).unwrap_or(Ending::Measured))
+}
+
+fn read(drivers: &Drivers, interface: Name) -> anyhow::Result<Counters> {
+    match ethtool::statistics(drivers.socket(), interface.bytes()) {
+        // What a driver without them answers.
+        Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(Vec::new()),
+        Err(error) if error.raw_os_error() == Some(libc::ENODEV) => {
+            bail!("no interface named '{}'", interface.text())
+        }
+        counters => counters.with_context(|| format!("cannot read the counters of {}", interface.text())),
+    }
+}
+
+/// The samples so far.
+struct Series<'a> {
+    session: &'a Session,
+    args: &'a StatsArgs,
+    form: Form,
+    start: Snapshot,
+    last: Snapshot,
+    first: Counters,
+    counters: Counters,
+}
+
+impl<'a> Series<'a> {
+    fn begin(session: &'a Session, args: &'a StatsArgs, form: Form, first: Counters) -> Self {
+        let start = snapshot(Instant::now());
+        Self { session, args, form, start, last: start, counters: first.clone(), first }
+    }
+
+    fn run(&mut self, drivers: &Drivers, plan: Plan) -> anyhow::Result<()> {
+        let mut clock = plan.begin(self.start.at);
+        loop {
+            self.session.stop.wait(&[], clock.next())?;
+            let due = if self.session.stop.is_set() { Due::End } else { clock.pass(Instant::now()) };
+            if due != Due::Nothing {
+                self.sample(read(drivers, self.args.interface)?)?;
+            }
+            if due == Due::End {
+                return Ok(());
+            }
+        }
+    }
+
+    fn sample(&mut self, counters: Counters) -> anyhow::Result<()> {
+        let now = snapshot(Instant::now());
+        let part = Part { span: Span::Interval, from: self.last, to: now };
+        let before = std::mem::replace(&mut self.counters, counters);
+        self.last = now;
+        self.write(&part, &before, &Flags::default())
+    }
+
+    /// The lines of the whole run; `is_cut` when it ended too early.
+    fn totals(&self, is_cut: bool) -> anyhow::Result<()> {
+        let part = Part { span: Span::Total, from: self.start, to: self.last };
+        let mut flags = Flags::default();
+        flags.raise_if(is_cut, Flag::Partial);
+        self.write(&part, &self.first, &flags)
+    }
+
+    fn write(&self, part: &Part, before: &Counters, flags: &Flags) -> anyhow::Result<()> {
+        for (name, value) in &self.counters {
+            let earlier = before.iter().find(|(earlier, _)| earlier == name).map(|(_, value)| *value);
+            let delta = earlier.and_then(|earlier| value.checked_sub(earlier));
+            let mut flags = flags.clone();
+            flags.raise_if(earlier.is_some() && delta.is_none(), Flag::Reset);
+            flags.raise_if(earlier.is_none(), Flag::New);
+            if self.args.changed && delta == Some(0) {
+                continue;
+            }
+            let figures = Figures { flags, ..Figures::default() };
+            let target = self.args.interface.text();
+            let line = self.form.line("driver", &target, part, (part.from.at, part.to.at), figures);
+            self.session.lines.write(&(line, Statistic { counter: name.clone(), value: Some(*value), delta }))?;
+        }
+        Ok(())
+    }
+}
+
+fn snapshot(at: Instant) -> Snapshot {
+    Snapshot::take(at, Counts::default(), cpu::process_time())
+}
