@@ -14,6 +14,9 @@ const BACKLOG: i32 = 4096;
 
 /// Looks `host` up, giving up at `deadline` however long the resolver goes on.
 pub fn resolve(host: &str, port: u16, deadline: Instant) -> anyhow::Result<Vec<SocketAddr>> {
+    if let Ok(address) = host.parse::<IpAddr>() {
+        return Ok(vec![(address, port).into()]);
+    }
     let (sender, receiver) = mpsc::channel();
     let name = host.to_owned();
     // Left to itself when it is late: getaddrinfo(3) cannot be interrupted.

@@ -72,6 +72,8 @@ pub fn ping(args: &PingArgs) -> anyhow::Result<Ending> {
         streams: args.streams.into(),
         // A request must not wait for the response before it.
         nodelay: true,
+        // Between two requests nothing has to move.
+        idle_timeout: args.route.peer.idle_timeout + args.every.unwrap_or_default(),
         ..request(kind, &args.route, &args.lines, &args.schedule, Some(&args.tcp))
     };
     let peer = Peer::new(&args.route, &args.lines, Some(&args.tcp))?;

@@ -156,7 +156,7 @@ impl<'a> Flow<'a> {
             };
             let redraw = progress.and_then(Progress::redraw_every).map(|period| Instant::now() + period);
             let end = if self.halted { None } else { self.end() };
-            let pulses = self.plan.role.sends() || self.plan.max_time.is_some();
+            let pulses = self.plan.role.sends() || self.plan.role.is_ping() || self.plan.max_time.is_some();
             let wake = [tick, end, redraw, pulses.then_some(pulse.next)].into_iter().flatten().min();
             if self.halted {
                 stop::wait_for(crew.news(), wake)?;
@@ -202,10 +202,17 @@ impl<'a> Flow<'a> {
         } else if self.is_overdue(now) {
             self.cut = Some(Cut::Failed(anyhow!("longer than is allowed (--max-time)")));
             self.halt(softly);
+        } else if self.plan.role.is_ping() && pulse.is_silent(now, self.plan.idle_timeout, self.ops()) {
+            self.cut = Some(Cut::Failed(anyhow!("no message arrived in time (--idle-timeout)")));
+            self.halt(Shutdown::Both);
         } else if self.plan.role.sends() && pulse.is_over(now, self.plan.idle_timeout, self.streams) {
             self.cut = Some(Cut::Failed(anyhow!("no byte got through in time (--idle-timeout)")));
             self.halt(Shutdown::Both);
         }
+    }
+
+    fn ops(&self) -> u64 {
+        self.lanes.iter().map(|lane| lane.counters.snapshot().ops).sum()
     }
 
     fn is_overdue(&self, now: Instant) -> bool {

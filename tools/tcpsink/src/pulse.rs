@@ -13,6 +13,7 @@ const PULSE: Duration = Duration::from_millis(250);
 pub struct Pulse {
     /// When to look again.
     pub next: Instant,
+    /// What had been acknowledged, or had moved, when it last changed.
     acked: Option<u64>,
     moved_at: Instant,
     /// Having nothing on its way is an excuse only while there may be nothing to send.
@@ -29,6 +30,18 @@ impl Pulse {
     /// For a sender that waits for the rest to arrive.
     pub fn start_draining() -> Self {
         Self { is_draining: true, ..Self::start() }
+    }
+
+    /// Whether the count of what moved has stood still for `limit`.
+    pub fn is_silent(&mut self, now: Instant, limit: Duration, count: u64) -> bool {
+        if now < self.next {
+            return false;
+        }
+        self.next = now + PULSE;
+        if self.acked.replace(count) != Some(count) {
+            self.moved_at = now;
+        }
+        now.duration_since(self.moved_at) >= limit
     }
 
     /// Whether nothing has arrived at the other ends of `streams` for `limit`, though something should have.
