@@ -30,7 +30,7 @@ lint:
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --no-deps --document-private-items --locked --quiet
 	@if command -v shellcheck >/dev/null; then shellcheck .ci/run tests/demo tests/snapshots/record tests/peers/*; \
 	else echo 'skipped: shellcheck is not installed (apt-get install shellcheck)'; fi
-	@if command -v cargo-deny >/dev/null; then $(CARGO) deny --offline check licenses bans sources; \
+	@if command -v cargo-deny >/dev/null; then $(CARGO) deny check licenses bans sources; \
 	else echo 'skipped: cargo-deny is not installed (cargo install cargo-deny)'; fi
 
 fmt:
