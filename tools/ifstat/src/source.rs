@@ -86,8 +86,13 @@ impl Source {
         tracker.expect_dump();
         let at = Instant::now();
         let mut counted = Vec::new();
-        let mut is_whole = if self.is_stale { self.list()? } else { self.count(&mut counted)? };
-        if counted.is_empty() {
+        let mut is_whole = match tracker.few() {
+            _ if self.is_stale => self.list()?,
+            // Who is not among the few is not missing.
+            Some(few) => self.count_few(&few, &mut counted)?,
+            None => self.count(&mut counted)?,
+        };
+        if counted.is_empty() && is_whole {
             counted = self.links.iter().map(|link| (link.index, link.counters)).collect();
         }
         is_whole &= self.hear(tracker)?;
@@ -104,6 +109,21 @@ impl Source {
             Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => self.list(),
             dump => Ok(dump.context("cannot read the counters")? == Dump::Whole),
         }
+    }
+
+    /// Asks for the counters of these interfaces. Always false: nothing is said of the others, and one that has left has its
+    /// notice on the way.
+    fn count_few(&mut self, few: &[u32], counted: &mut Vec<(u32, Counters)>) -> anyhow::Result<bool> {
+        for index in few {
+            match self.route.ask(&mut counters::question_about(*index), counters::parse) {
+                Ok(answer) => counted.extend(answer),
+                Err(error) if error.raw_os_error() == Some(libc::ENODEV) => {}
+                // Kernels before 4.7 cannot.
+                Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => return self.list(),
+                Err(error) => return Err(error).context("cannot read the counters"),
+            }
+        }
+        Ok(false)
     }
 
     /// The interfaces that were counted, as they are by now.
@@ -182,7 +202,13 @@ mod counters {
 
     /// Asks for the counters of all interfaces and nothing else.
     pub fn question() -> Question {
+        question_about(0)
+    }
+
+    /// Asks for the counters of one interface and nothing else.
+    pub fn question_about(index: u32) -> Question {
         let mut fixed = [0; FIXED];
+        fixed[4..8].copy_from_slice(&index.to_ne_bytes());
         fixed[8..].copy_from_slice(&(1_u32 << (LINK_64 - 1)).to_ne_bytes());
         Question::new(GET, &fixed)
     }

@@ -76,6 +76,9 @@ pub struct Tracker {
     left: HashSet<u32>,
 }
 
+/// Up to so many interfaces are asked for one by one.
+const FEW: usize = 4;
+
 /// The flags that a tracker raises, and that a total inherits from its spans.
 const FLAGS: [Flag; 5] = [Flag::Reset, Flag::Renamed, Flag::New, Flag::Gone, Flag::Changed];
 
@@ -101,10 +104,27 @@ impl Tracker {
     /// A notice says that this interface is there. Most such notices are about a change of one that is known.
     pub fn is_there(&mut self, link: &Link, at: Instant) {
         let is_wanted = self.wants(link);
+        let moves_along = self.few().is_none();
         match self.ledgers.get_mut(&link.index) {
-            Some(ledger) => ledger.rename(link.name, is_wanted),
+            Some(ledger) => {
+                let was_wanted = ledger.is_wanted;
+                ledger.rename(link.name, is_wanted);
+                if ledger.is_wanted && !was_wanted && !moves_along {
+                    // It was not sampled so far: what it counted before is nobody's.
+                    ledger.reopen(link, at);
+                }
+            }
             None => self.add(link, at),
         }
+    }
+
+    /// The interfaces to sample, if they are so few that asking for each costs less than a dump of all; `None` for all.
+    pub fn few(&self) -> Option<Vec<u32>> {
+        if self.wanted.is_empty() || self.wanted.len() > FEW {
+            return None;
+        }
+        let wanted = self.ledgers.iter().filter(|(_, ledger)| ledger.is_wanted).map(|(index, _)| *index);
+        Some(wanted.collect()).filter(|indexes: &Vec<u32>| indexes.len() <= FEW)
     }
 
     fn add(&mut self, link: &Link, at: Instant) {

@@ -139,3 +139,15 @@ fn a_changed_mtu_is_flagged() {
     assert_eq!(bench.sample(1, &[with_mtu(9000)]), ["2 eth0 0 1s changed"]);
     assert_eq!(bench.sample(2, &[with_mtu(9000)]), ["2 eth0 0 1s"]);
 }
+
+#[test]
+fn one_that_takes_a_wanted_name_does_not_bring_its_past() {
+    let mut bench = Bench::new(&["eth0"], &[link(2, "eth0", 10), link(3, "other", 5)]);
+    assert_eq!(bench.tracker.few(), Some(vec![2]), "the other one is not sampled");
+    let at = bench.at(1);
+    bench.tracker.is_there(&link(2, "old", 11), at);
+    bench.tracker.is_there(&link(3, "eth0", 9_000_000), at);
+    assert_eq!(bench.tracker.few(), Some(vec![2, 3]));
+    let links = [link(2, "old", 12), link(3, "eth0", 9_000_007)];
+    assert_eq!(bench.sample(2, &links), ["2 old 2 2s renamed", "3 eth0 7 1s renamed"]);
+}
