@@ -408,6 +408,7 @@ fn ping_counts_what_does_not_come_back() {
     let points = ["p50_us", "p90_us", "p99_us", "p999_us", "max_us"].map(|column| total.number(column));
     assert!(points.is_sorted() && points[0] > 0.0, "{points:?}");
     assert_eq!((total.count("lost"), total.count("received")), (0, total.count("ops")));
+    assert_eq!((total.text("network_lost"), total.text("socket_drops")), ("", ""), "nobody knows where a ping is lost");
 
     let Some(bed) = Bed::new() else { return };
     let (_listener, sender) = across(&bed);

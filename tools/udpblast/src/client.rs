@@ -275,6 +275,7 @@ impl<'a> Client<'a> {
         let subject = Subject {
             identity,
             direction: request.kind.direction(),
+            is_echo: request.kind == Kind::Ping,
             rate: request.rate,
             size,
             header_bytes: udp::header_bytes(socket.peer_addr()?.ip()),

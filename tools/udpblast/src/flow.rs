@@ -256,7 +256,7 @@ impl Flow<'_> {
         let (sent, arrived) = match self.plan.role {
             Role::Blast(_) => (Some(ops), None),
             Role::Receive(_) => (Some(arrived.expected), Some(arrived)),
-            Role::Ping { .. } => (Some(arrived.expected), Some(Arrived { received: ops, ..Arrived::default() })),
+            Role::Ping { .. } => (Some(arrived.expected), None),
             Role::Pong { .. } => (None, None),
         };
         record(self.plan, &self.epoch, Span::Interval, from, to, (sent, arrived, to.jitter_us), span)
@@ -273,9 +273,11 @@ fn record(
     latencies: &Latencies,
 ) -> Record {
     let sends = matches!(plan.role, Role::Blast(_));
+    let came_back = matches!(plan.role, Role::Ping { .. }).then(|| to.snapshot.counts.ops - from.snapshot.counts.ops);
     let counted = Counted {
         offload: to.offload,
         sent,
+        received: arrived.map(|arrived| arrived.received).or(came_back),
         arrived,
         jitter_us,
         sender_drops: sends.then(|| to.sender_drops - from.sender_drops),
@@ -316,7 +318,7 @@ impl Finished {
                 }),
             Role::Ping { .. } => {
                 let asked = self.end.arrived.since(self.base.arrived).expected;
-                (Some(asked), Some(Arrived { received: ops, ..Arrived::default() }), None)
+                (Some(asked), None, None)
             }
             Role::Pong { .. } => (None, None, None),
         };

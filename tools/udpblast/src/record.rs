@@ -31,6 +31,8 @@ pub struct Subject {
     pub buffer_asked: Option<u64>,
     /// This end sends.
     pub sends: bool,
+    /// Datagrams go there and back.
+    pub is_echo: bool,
 }
 
 /// What was counted in a span beside bytes and datagrams.
@@ -40,7 +42,9 @@ pub struct Counted {
     pub offload: Offload,
     /// Datagrams sent, as far as this end knows.
     pub sent: Option<u64>,
-    /// What arrived, as far as this end knows.
+    /// Datagrams that arrived, or pings that came back, as far as this end knows.
+    pub received: Option<u64>,
+    /// The receiver's account of them, as far as this end knows: nobody keeps one of pings.
     pub arrived: Option<Arrived>,
     /// Jitter, microseconds.
     pub jitter_us: Option<f64>,
@@ -62,16 +66,18 @@ impl Record {
     /// The line of a span.
     pub fn new(subject: &Subject, epoch: &Epoch, span: Span, sample: &Sample, counted: &Counted) -> Self {
         let losses = counted.sent.zip(counted.arrived).map(|(sent, arrived)| arrived.losses(sent));
-        let lost = losses.map(|(lost, _)| lost);
+        let lost = counted.sent.zip(counted.received).map(|(sent, received)| sent.saturating_sub(received));
         let seconds = sample.length.as_secs_f64();
-        let wire_bytes = sample.counts.bytes + sample.counts.ops * subject.header_bytes;
+        // A transaction is two datagrams.
+        let datagrams = sample.counts.ops * if subject.is_echo { 2 } else { 1 };
+        let wire_bytes = sample.counts.bytes + datagrams * subject.header_bytes;
         let udp = Udp {
             direction: subject.direction,
             rate_bits_per_s: subject.rate,
             datagram_bytes: subject.size,
             offload: counted.offload.name(),
             sent: counted.sent,
-            received: counted.arrived.map(|arrived| arrived.received),
+            received: counted.received,
             lost,
             lost_pct: lost.zip(counted.sent).and_then(|(lost, sent)| Fixed::ratio(100.0 * lost as f64, sent as f64)),
             duplicated: counted.arrived.map(|arrived| arrived.duplicated),

@@ -76,6 +76,7 @@ impl Shared {
         let subject = Subject {
             identity,
             direction: request.kind.direction(),
+            is_echo: request.kind == Kind::Ping,
             rate: request.rate,
             size,
             header_bytes,

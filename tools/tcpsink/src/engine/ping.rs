@@ -67,7 +67,7 @@ pub fn ping(
 /// Sleeps to the next beat after `now`; beats that have passed are left out. Whoever halts wakes this thread.
 fn wait_until(before: Instant, period: Duration, now: Instant, shared: &Shared) -> Instant {
     let missed = now.duration_since(before).as_nanos() / period.as_nanos();
-    let next = before + period * (u32::try_from(missed).unwrap_or(u32::MAX - 1) + 1);
+    let next = before + period * u32::try_from(missed).unwrap_or(u32::MAX).saturating_add(1);
     loop {
         let now = Instant::now();
         if now >= next || shared.is_halted() {

@@ -42,14 +42,17 @@ pub fn ping(
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
             Err(error) => break Err(error).context("cannot send"),
         }
-        lane.with_tally(|tally| tally.arrive(sequence));
         if await_response(socket, (tag, sequence), before, &mut response, lane, inbox)? {
             answered = Instant::now();
             lane.latencies.record(answered - before);
             lane.counters.add_many(2 * size, 1);
-        } else if !lane.is_halted() && answered.elapsed() >= idle_timeout {
+        } else if lane.is_halted() {
+            break Ok(());
+        } else if answered.elapsed() >= idle_timeout {
             break Err(anyhow::anyhow!("no response in time (--idle-timeout)"));
         }
+        // Only now: one that is on its way is not lost.
+        lane.with_tally(|tally| tally.arrive(sequence));
         sequence += 1;
     };
     lane.last.get_or_init(|| answered);
