@@ -5,6 +5,7 @@ pub mod diskread;
 pub mod facts;
 pub mod ifstat;
 pub mod line;
+pub mod nfscopy;
 pub mod tcpsink;
 pub mod udpblast;
 
@@ -40,6 +41,8 @@ pub const ALL: &[&Schema] = &[
     &udpblast::SCHEMA,
     &diskread::SCHEMA,
     &diskread::FACTS,
+    &nfscopy::SCHEMA,
+    &nfscopy::FACTS,
     &ifstat::SCHEMA,
     &ifstat::FACTS,
     &ifstat::DIFFERENCES,
