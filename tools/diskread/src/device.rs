@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use nix::sys::stat::{major, minor};
 use procfs::process::Process;
 
-use crate::mount;
 use crate::target::{Storage, Target};
 
 /// A disk or partition.
@@ -29,7 +28,7 @@ impl Device {
             return Self::numbered(number, true);
         }
         // btrfs has numbers of its own: its mount names a device, which may be one of several.
-        let source = mount::of(target)?.mount_source.filter(|source| source.starts_with("/dev/"))?;
+        let source = target.mount()?.mount_source.filter(|source| source.starts_with("/dev/"))?;
         Self::numbered(fs::metadata(source).ok()?.rdev(), false)
     }
 

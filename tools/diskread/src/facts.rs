@@ -3,6 +3,8 @@
 use std::time::SystemTime;
 
 use common::cli::{Ending, Session};
+use common::mount;
+use common::page_cache;
 use common::sampler;
 use common::schema::diskread::FACTS;
 use common::schema::facts::Fact;
@@ -10,10 +12,8 @@ use common::schema::line::Time;
 use common::sys::block;
 
 use crate::args::FactsArgs;
-use crate::cache;
 use crate::device::Device;
 use crate::layout::Layout;
-use crate::mount;
 use crate::target::{Kind, Target};
 
 /// Attributes of a disk: key, file in sysfs (Documentation/ABI/stable/sysfs-block), unit.
@@ -74,7 +74,7 @@ impl Teller<'_> {
         self.fact("kind", kind, "")?;
         if let Some(bytes) = self.target.bytes() {
             self.fact("size", &bytes.to_string(), "B")?;
-            let cached = cache::resident_bytes(&self.target.file, 0, bytes);
+            let cached = page_cache::resident_bytes(&self.target.file, 0, bytes);
             self.number("resident", cached, "B")?;
             let layout = Layout::of(self.target, 0, bytes);
             self.number("sparse", layout.sparse, "B")?;
@@ -108,11 +108,11 @@ impl Teller<'_> {
 
     /// The mount that holds the file, or that the device holds.
     fn mount(&self) -> anyhow::Result<()> {
-        let Some(mount) = mount::of(self.target) else { return Ok(()) };
-        self.fact("mount.point", &mount.mount_point.to_string_lossy(), "")?;
+        let Some(mount) = self.target.mount() else { return Ok(()) };
+        self.fact("mount.point", &mount::unescaped(&mount.mount_point.to_string_lossy()), "")?;
         self.fact("mount.type", &mount.fs_type, "")?;
         if let Some(source) = &mount.mount_source {
-            self.fact("mount.source", source, "")?;
+            self.fact("mount.source", &mount::unescaped(source), "")?;
         }
         let mut options: Vec<_> = mount.mount_options.iter().chain(&mount.super_options).collect();
         options.sort();

@@ -9,7 +9,6 @@ mod facts;
 mod layout;
 mod like;
 mod measure;
-mod mount;
 mod offsets;
 mod plan;
 mod reading;

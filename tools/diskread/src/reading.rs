@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use common::cli::Usage;
+use common::page_cache;
 use common::stop::Stop;
 use common::sys::mapping::FileMap;
 use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
@@ -68,7 +69,7 @@ impl<'a> Reading<'a> {
             method,
             driver,
             layout: Layout::of(target, start, end),
-            resident: target.bytes().and_then(|_| cache::resident_bytes(&target.file, start, end)),
+            resident: target.bytes().and_then(|_| page_cache::resident_bytes(&target.file, start, end)),
             is_short,
             range,
             alignment,

@@ -8,9 +8,11 @@ use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use anyhow::{Context, bail};
+use common::mount;
 use common::sys::block;
 use nix::sys::stat::{major, minor};
 use nix::sys::statfs;
+use procfs::process::MountInfo;
 
 /// A block device or file, open for reading.
 #[derive(Debug)]
@@ -88,6 +90,15 @@ impl Target {
     pub fn reopen(&self, flags: i32) -> io::Result<File> {
         let link = format!("/proc/self/fd/{}", self.file.as_raw_fd());
         OpenOptions::new().read(true).custom_flags(libc::O_NOCTTY | flags).open(link)
+    }
+
+    /// The mount that holds the file, or for a device the first mount of it.
+    pub fn mount(&self) -> Option<MountInfo> {
+        if matches!(self.kind, Kind::Device { .. }) {
+            mount::of_device(self.device_number())
+        } else {
+            mount::holding(&self.file)
+        }
     }
 
     /// Number of the block device that is read or holds the file.
