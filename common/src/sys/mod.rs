@@ -4,6 +4,7 @@
 pub mod block;
 pub mod ethtool;
 pub mod extents;
+pub mod files;
 pub mod mapping;
 pub mod page_cache;
 pub mod ring;
