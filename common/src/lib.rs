@@ -20,6 +20,7 @@ pub mod peer;
 pub mod repeat;
 pub mod sampler;
 pub mod schema;
+pub mod shuffle;
 pub mod socket;
 pub mod stop;
 pub mod sys;

@@ -1,5 +1,7 @@
 //! Which blocks a reader reads, in which order. Readers share a range without sharing a block.
 
+use common::shuffle::{Shuffle, share};
+
 use crate::args::Pattern;
 
 /// One read.
@@ -80,13 +82,6 @@ impl Range {
     }
 }
 
-/// Where part `index` of `parts` begins when `whole` is shared out, and how large it is; the first ones take what
-/// cannot be divided.
-fn share(whole: u64, parts: u64, index: u64) -> (u64, u64) {
-    let (each, rest) = (whole / parts, whole % parts);
-    (index * each + index.min(rest), each + u64::from(index < rest))
-}
-
 impl Iterator for Offsets {
     type Item = Read;
 
@@ -112,53 +107,6 @@ impl Iterator for Offsets {
         self.quota -= length;
         Some(Read { offset, length })
     }
-}
-
-/// A random order of `0..count` that takes no memory: a Feistel network, walked until it lands inside (Black and
-/// Rogaway, Ciphers with Arbitrary Finite Domains, 2002).
-#[derive(Debug, Clone)]
-struct Shuffle {
-    count: u64,
-    half_bits: u32,
-    seed: u64,
-}
-
-/// Rounds of the network; four look random.
-const ROUNDS: u64 = 4;
-
-impl Shuffle {
-    fn new(count: u64, seed: u64) -> Self {
-        let bits = u64::BITS - count.saturating_sub(1).leading_zeros();
-        Self { count, half_bits: bits.div_ceil(2).max(1), seed }
-    }
-
-    /// What stands at `index` (below `count`) in the order of `round`.
-    fn at(&self, index: u64, round: u64) -> u64 {
-        let key = mix(self.seed ^ mix(round));
-        let mut value = self.step(index, key);
-        while value >= self.count {
-            value = self.step(value, key);
-        }
-        value
-    }
-
-    /// A permutation of the numbers below `2^(2 * half_bits)`.
-    fn step(&self, value: u64, key: u64) -> u64 {
-        let mask = (1 << self.half_bits) - 1;
-        let (mut left, mut right) = (value >> self.half_bits, value & mask);
-        for round in 0..ROUNDS {
-            (left, right) = (right, left ^ (mix(right ^ key.wrapping_add(round)) & mask));
-        }
-        left << self.half_bits | right
-    }
-}
-
-/// The finaliser of `SplitMix64` (Steele, Lea and Flood, 2014).
-fn mix(value: u64) -> u64 {
-    let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ (value >> 31)
 }
 
 #[cfg(test)]
