@@ -270,6 +270,15 @@ pub struct ScheduleArgs {
     /// Run this long first, not counted
     #[arg(long, value_name = "DUR", value_parser = units::duration, allow_hyphen_values = true)]
     pub warmup: Option<Duration>,
+    /// How often.
+    #[command(flatten)]
+    pub repeat: RepeatArgs,
+}
+
+/// How often, for what measures by itself.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Measurement")]
+pub struct RepeatArgs {
     /// Measure N times, or MIN..MAX times: until the mean rate is known within --within
     #[arg(long, value_name = "N|MIN..MAX", default_value = "1", allow_hyphen_values = true)]
     pub runs: Runs,
@@ -298,6 +307,13 @@ impl ScheduleArgs {
             let [interval, time] = [interval, self.run_time()].map(units::duration_text);
             return Err(Usage(format!("--interval {interval} is longer than the measurement (--time {time})")));
         }
+        self.repeat.repeat()
+    }
+}
+
+impl RepeatArgs {
+    /// Checks what belongs together.
+    pub fn repeat(&self) -> Result<Repeat, Usage> {
         match (self.runs, self.within) {
             (Runs::Until { .. }, None) => Err(Usage("--runs MIN..MAX needs --within PCT".into())),
             (Runs::Fixed(_), Some(_)) => Err(Usage("--within PCT needs --runs MIN..MAX".into())),

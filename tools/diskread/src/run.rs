@@ -47,7 +47,7 @@ fn read(args: &ReadArgs, has_runs: bool) -> anyhow::Result<Ending> {
 fn repeat(args: &ReadArgs, has_runs: bool) -> Result<Repeat, cli::Usage> {
     let mut schedule = args.schedule.clone();
     if let (Some(program), false) = (args.like, has_runs) {
-        schedule.runs = Runs::Fixed(like::runs(program));
+        schedule.repeat.runs = Runs::Fixed(like::runs(program));
     }
     schedule.repeat(args.schedule.time.is_some())
 }
