@@ -1,0 +1,176 @@
+//! `nfscopy copy`: a file or a tree, complete under its name or not there at all.
+
+mod content;
+mod place;
+mod scan;
+mod work;
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use common::cli::{Ending, Session, Usage};
+use common::schema::nfscopy::SCHEMA;
+
+use crate::args::CopyArgs;
+use crate::copy::place::Destination;
+use crate::copy::scan::Source;
+use crate::copy::work::Job;
+use crate::measure::{Phase, Place};
+use crate::mounted::Mounted;
+use crate::record::Setup;
+use crate::run::Bench;
+use crate::shown::shown;
+
+/// Bytes per read and write when nobody says.
+const DEFAULT_BLOCK: u64 = 1 << 20;
+
+/// Largest block: a call moves no more than 2 GiB (write(2)).
+const MAX_BLOCK: u64 = 1 << 30;
+
+/// How bytes moved, the cheapest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mechanism {
+    /// Source and copy share their blocks.
+    Reflink = 1,
+    /// The kernel copied, or on NFS 4.2 the server.
+    CopyFileRange = 2,
+    /// We read and wrote.
+    ReadWrite = 3,
+}
+
+impl Mechanism {
+    /// From its number; zero is none.
+    pub fn of(number: u8) -> Option<Self> {
+        [Self::Reflink, Self::CopyFileRange, Self::ReadWrite].into_iter().find(|mechanism| *mechanism as u8 == number)
+    }
+
+    /// The word in the mechanism column.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Reflink => "reflink",
+            Self::CopyFileRange => "copy_file_range",
+            Self::ReadWrite => "read_write",
+        }
+    }
+}
+
+/// Runs the verb.
+pub fn run(args: &CopyArgs) -> anyhow::Result<Ending> {
+    let block = args.block.unwrap_or(DEFAULT_BLOCK);
+    if block > MAX_BLOCK {
+        return Err(Usage(format!("--block {block} is too large (at most 1G)")).into());
+    }
+    let repeat = args.repeat.repeat()?;
+    let destination = Destination::of(&args.source, &args.target, args.force)?;
+    if matches!(destination, Destination::Nowhere) && (args.verify || args.offload) {
+        return Err(Usage("--verify and --offload make no sense with /dev/null: nothing is written".into()).into());
+    }
+    let session = args.output.open("nfscopy", &SCHEMA)?;
+    let mounted = mounted(&args.source, &destination);
+    let place = Place { session: &session, mounted: &mounted, interval: args.interval.interval };
+    let target = shown(destination.path().unwrap_or(&args.source));
+    let mut bench = Bench::new(place, args.output.label.as_ref(), target, repeat);
+    let mut may_replace = args.force;
+    loop {
+        let source = Source::scan(&args.source, &session.stop)?;
+        if let Some(ending) = Ending::of(&session.stop) {
+            return Ok(ending);
+        }
+        let copier = Copier { args, session: &session, source: &source, block };
+        let outcome = match &destination {
+            Destination::Nowhere => copier.measure(&mut bench, None)?,
+            Destination::At { directory, path } => bench.within(directory, |bench, workspace| {
+                let copy = workspace.join("copy");
+                if let Some(ending) = copier.measure(bench, Some(&copy))? {
+                    return Ok(Some(ending));
+                }
+                place::commit(workspace, &copy, path, source.mode(), may_replace)?;
+                Ok(None)
+            })?,
+        };
+        if let Some(ending) = outcome {
+            return Ok(ending);
+        }
+        // The next run replaces what this one made.
+        may_replace = true;
+        if !bench.again() {
+            return Ok(Ending::Measured);
+        }
+    }
+}
+
+/// The mount whose facts the line carries: of two the one with a server, the target's if both have.
+fn mounted(source: &Path, destination: &Destination) -> Mounted {
+    let from = Mounted::holding(source);
+    match destination {
+        Destination::Nowhere => from,
+        Destination::At { directory, .. } => {
+            let to = Mounted::holding(directory);
+            if from.is_nfs() && !to.is_nfs() { from } else { to }
+        }
+    }
+}
+
+/// One run.
+struct Copier<'a> {
+    args: &'a CopyArgs,
+    session: &'a Session,
+    source: &'a Source,
+    block: u64,
+}
+
+impl Copier<'_> {
+    /// Copies to `copy`, or discards; then verifies if that was asked for.
+    fn measure(&self, bench: &mut Bench<'_>, copy: Option<&Path>) -> anyhow::Result<Option<Ending>> {
+        let source = self.source;
+        let hashes: Vec<OnceLock<u128>> = source.entries.iter().map(|_| OnceLock::new()).collect();
+        let job = Job {
+            source,
+            copy,
+            block: self.block,
+            may_offload: self.args.offload,
+            hashes: self.args.verify.then_some(&hashes[..]),
+        };
+        let setup = Setup {
+            sync: match copy {
+                None => "",
+                Some(_) if source.is_tree => "syncfs",
+                Some(_) => "fsync",
+            },
+            threads: 1,
+            block: Some(self.block),
+            file_bytes: source.largest(),
+            cached_pct: source.cached_pct,
+            is_sparse: source.is_sparse,
+            wanted: Some(if self.args.offload { Mechanism::CopyFileRange } else { Mechanism::ReadWrite }),
+            expected: Some(source.bytes()),
+            ..Setup::default()
+        };
+        let works = vec![job.copying()?];
+        if let Some(ending) = bench.measure(Phase { test: "copy", setup, works, time: None })? {
+            return Ok(Some(ending));
+        }
+        match copy {
+            Some(copy) if self.args.verify => self.verify(bench, &job, copy),
+            _ => Ok(None),
+        }
+    }
+
+    fn verify(&self, bench: &mut Bench<'_>, job: &Job<'_>, copy: &Path) -> anyhow::Result<Option<Ending>> {
+        job.hash_what_nobody_read(&self.session.stop)?;
+        let copied = Source::scan(copy, &self.session.stop)?;
+        if let Some(ending) = Ending::of(&self.session.stop) {
+            return Ok(Some(ending));
+        }
+        let setup = Setup {
+            mechanism: "read_write",
+            threads: 1,
+            block: Some(self.block),
+            file_bytes: copied.largest(),
+            cached_pct: copied.cached_pct,
+            ..Setup::default()
+        };
+        let works = vec![job.verifying(copy)?];
+        bench.measure(Phase { test: "verify", setup, works, time: None })
+    }
+}

@@ -1,0 +1,154 @@
+//! `nfscopy file`: large files, one for each thread, in phases.
+
+mod blocks;
+mod bytes;
+mod set;
+
+use common::cli::Ending;
+use common::schema::nfscopy::SCHEMA;
+use common::shuffle::share;
+
+use crate::args::{FileArgs, Like, PhaseName};
+use crate::file::set::FileSet;
+use crate::fresh::Fresh;
+use crate::measure::{Phase, Place, Work};
+use crate::mounted::Mounted;
+use crate::plan::{FilePhase, Plan, Sweep};
+use crate::record::Setup;
+use crate::run::{Bench, check_directory};
+use crate::shown::shown;
+use crate::tree;
+use crate::workspace::Workspace;
+
+/// bonnie++'s seekers.
+const SEEKERS: u32 = 5;
+
+/// Runs the verb.
+pub fn run(args: &FileArgs) -> anyhow::Result<Ending> {
+    let plan = Plan::of(args)?;
+    let repeat = args.repeat.repeat()?;
+    check_directory(&args.directory)?;
+    let session = args.output.open("nfscopy", &SCHEMA)?;
+    let mounted = Mounted::holding(&args.directory);
+    let place = Place { session: &session, mounted: &mounted, interval: args.interval.interval };
+    let mut bench = Bench::new(place, args.output.label.as_ref(), shown(&args.directory), repeat);
+    loop {
+        for sweep in &plan.sweeps {
+            let outcome = bench.within(&args.directory, |bench, workspace| large(bench, workspace, &plan, sweep))?;
+            if let Some(ending) = outcome {
+                return Ok(ending);
+            }
+            if plan.like == Some(Like::Bonnie)
+                && let Some(ending) = tree::like_bonnie(&mut bench, &args.directory, sweep.threads)?
+            {
+                return Ok(ending);
+            }
+        }
+        if !bench.again() {
+            return Ok(Ending::Measured);
+        }
+    }
+}
+
+/// All phases with one number of threads.
+fn large(bench: &mut Bench<'_>, workspace: &Workspace, plan: &Plan, sweep: &Sweep) -> anyhow::Result<Option<Ending>> {
+    let mut files = FileSet::new(workspace, plan, sweep.threads);
+    for phase in &sweep.phases {
+        if phase.name == PhaseName::Write {
+            files.clear()?;
+        } else if phase.name != PhaseName::StdioWrite {
+            files.fill(&bench.session().stop)?;
+        }
+        if let Some(ending) = Ending::of(&bench.session().stop) {
+            return Ok(Some(ending));
+        }
+        if phase.evicts {
+            files.evict()?;
+        }
+        let measured = measured(plan, phase, &files)?;
+        if let Some(ending) = bench.measure(measured)? {
+            return Ok(Some(ending));
+        }
+        files.refresh()?;
+    }
+    Ok(None)
+}
+
+/// The phase with its workers.
+fn measured<'a>(plan: &'a Plan, phase: &'a FilePhase, files: &'a FileSet) -> anyhow::Result<Phase<'a>> {
+    let reads = !matches!(phase.name, PhaseName::Write | PhaseName::RandWrite | PhaseName::StdioWrite);
+    let writes = !matches!(phase.name, PhaseName::Read | PhaseName::RandRead | PhaseName::StdioRead);
+    let is_bytewise = matches!(phase.name, PhaseName::StdioWrite | PhaseName::StdioRead);
+    let threads = if phase.name == PhaseName::Seek { SEEKERS } else { files.threads() };
+    let setup = Setup {
+        mechanism: match (is_bytewise, plan.is_direct) {
+            (true, _) => "stdio",
+            (false, true) => "direct",
+            (false, false) => "buffered",
+        },
+        sync: match (writes, plan.is_sync) {
+            (false, _) => "",
+            (true, true) => "osync",
+            (true, false) => "fsync",
+        },
+        threads: threads.into(),
+        block: Some(phase.block),
+        file_bytes: files.largest(),
+        cached_pct: if reads && !plan.is_direct { files.cached_pct()? } else { None },
+        ..Setup::default()
+    };
+    let seed = rand::random();
+    let works =
+        (0..threads).map(|index| work(plan, phase, files, threads, index, seed)).collect::<anyhow::Result<_>>()?;
+    Ok(Phase { test: phase.test, setup, works, time: plan.time })
+}
+
+/// What worker `index` does. All memory is there before the clock starts.
+fn work<'a>(
+    plan: &'a Plan,
+    phase: &'a FilePhase,
+    files: &'a FileSet,
+    threads: u32,
+    index: u32,
+    seed: u64,
+) -> anyhow::Result<Work<'a>> {
+    let block = phase.block;
+    let file = files.file(if phase.name == PhaseName::Seek { 0 } else { index });
+    let (_, ops) = share(phase.ops.unwrap_or(u64::MAX), threads.into(), index.into());
+    let target = blocks::Target { file, block, is_sync: plan.is_sync, is_direct: plan.is_direct };
+    let own_seed = seed ^ u64::from(index);
+    let blank = || common::buffer::blank(usize::try_from(block).unwrap_or(usize::MAX));
+    Ok(match phase.name {
+        PhaseName::Write => {
+            let mut fresh = Fresh::new(block)?;
+            Box::new(move |worker| blocks::write(worker, target, &mut fresh, plan.like == Some(Like::Tiobench)))
+        }
+        PhaseName::Rewrite => {
+            let mut buffer = blank()?;
+            Box::new(move |worker| blocks::rewrite(worker, target, &mut buffer))
+        }
+        PhaseName::Read => {
+            let mut buffer = blank()?;
+            Box::new(move |worker| blocks::read(worker, target, &mut buffer))
+        }
+        PhaseName::RandRead => {
+            let mut buffer = blank()?;
+            Box::new(move |worker| blocks::read_at_random(worker, target, &mut buffer, ops, own_seed))
+        }
+        PhaseName::RandWrite => {
+            let mut fresh = Fresh::new(block)?;
+            Box::new(move |worker| blocks::write_at_random(worker, target, &mut fresh, ops, own_seed))
+        }
+        PhaseName::Seek => {
+            let mut buffer = blank()?;
+            // All seekers share one order, so that none visits another's block.
+            let turns = blocks::Turns { first: index.into(), stride: threads.into(), ops, seed };
+            Box::new(move |worker| blocks::seek(worker, target, &mut buffer, turns))
+        }
+        PhaseName::StdioWrite => {
+            let mut fresh = Fresh::new(bytes::CHUNK)?;
+            Box::new(move |worker| bytes::write(worker, target, &mut fresh))
+        }
+        PhaseName::StdioRead => Box::new(move |worker| bytes::read(worker, target)),
+    })
+}
