@@ -5,72 +5,19 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::{FileExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use common::sys::mapping::FileMap;
 use nix::sys::signal::Signal;
-use tempfile::TempDir;
+use testkit::disk::{Loop, Scratch};
 use testkit::{Ended, Record, Tool, contract, has_program, is_root};
 
 const MIB: u64 = 1 << 20;
 
 fn diskread() -> Tool {
     Tool::new(env!("CARGO_BIN_EXE_diskread"))
-}
-
-/// Files on a real disk; `/tmp` may be memory.
-struct Scratch(TempDir);
-
-impl Scratch {
-    fn new() -> Self {
-        Self(tempfile::tempdir_in("/var/tmp").unwrap())
-    }
-
-    /// A file of random content, on the disk and in the page cache.
-    fn file(&self, name: &str, bytes: u64) -> String {
-        let path = self.path(name);
-        let content: Vec<u8> = (0..bytes.div_ceil(8)).flat_map(|index| mix(index).to_le_bytes()).collect();
-        let file = File::create(&path).unwrap();
-        file.write_all_at(&content[..usize::try_from(bytes).unwrap()], 0).unwrap();
-        file.sync_all().unwrap();
-        path.to_str().unwrap().to_owned()
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-}
-
-fn mix(value: u64) -> u64 {
-    let value = (value ^ 0x9e37_79b9).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    value ^ (value >> 31)
-}
-
-/// A loop device, taken down when this is dropped.
-struct Loop(String);
-
-impl Loop {
-    /// Over the file; `None`, and says so, where that is impossible.
-    fn new(file: &str, args: &[&str]) -> Option<Self> {
-        if !is_root() || !has_program("losetup", "mount") {
-            return None;
-        }
-        let output = Command::new("losetup").args(["-f", "--show"]).args(args).arg(file).output().unwrap();
-        if !output.status.success() {
-            testkit::skip(&String::from_utf8_lossy(&output.stderr), "load the loop module");
-            return None;
-        }
-        Some(Self(String::from_utf8(output.stdout).unwrap().trim().to_owned()))
-    }
-}
-
-impl Drop for Loop {
-    fn drop(&mut self) {
-        // There is nothing else to do about it.
-        let _ = Command::new("losetup").args(["-d", &self.0]).status();
-    }
 }
 
 /// Runs it quietly; the one line it prints.
@@ -412,7 +359,7 @@ fn what_is_no_storage_is_refused_promptly() {
     let scratch = Scratch::new();
     let fifo = scratch.path("fifo");
     nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
-    let directory = scratch.0.path().to_str().unwrap();
+    let directory = scratch.text();
     for (path, status, words) in [
         ("/dev/nosuch", 1, &["/dev/nosuch", "No such file"][..]),
         (fifo.to_str().unwrap(), 1, &["FIFO"]),
@@ -436,7 +383,7 @@ fn a_file_without_permission_is_named() {
     if !is_root() {
         return;
     }
-    fs::set_permissions(scratch.0.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(scratch.text(), fs::Permissions::from_mode(0o755)).unwrap();
     // A copy, since the build directory may be closed to others.
     let tool = scratch.path("diskread");
     fs::copy(diskread().path(), &tool).unwrap();

@@ -2,8 +2,10 @@
 
 pub mod bed;
 pub mod contract;
+pub mod disk;
 pub mod hand_sender;
 mod records;
+pub mod shim;
 mod tool;
 
 use std::io::Write;
