@@ -135,7 +135,7 @@ fn a_directory_that_vanishes_fails_the_line() {
     let scratch = Scratch::new();
     let directory = scratch.path("mount");
     fs::create_dir(&directory).unwrap();
-    let args = ["tree", directory.to_str().unwrap(), "--files", "5000000", "--size", "0", "--quiet"];
+    let args = ["tree", directory.to_str().unwrap(), "--files", "900000000", "--size", "0", "--quiet"];
     let running = nfscopy().start(&args);
     // As on a server, where somebody cleans up: the names first, then what is in it.
     eventually("a workspace", Duration::from_secs(20), || !is_empty(&directory));
@@ -161,8 +161,11 @@ fn a_signal_prints_the_line_and_removes_the_files() {
     let target = format!("{there}/target");
     for (signal, args) in [
         (Signal::SIGINT, &["file", there, "--size", "16M", "--phases", "rand_write", "--time", "1m"][..]),
-        (Signal::SIGTERM, &["file", there, "--size", "16M", "--phases", "write,rand_read", "--time", "1m", "--ops", "99999999"]),
-        (Signal::SIGTERM, &["tree", there, "--files", "3000000"]),
+        (
+            Signal::SIGTERM,
+            &["file", there, "--size", "16M", "--phases", "write,rand_read", "--time", "1m", "--ops", "99999999"],
+        ),
+        (Signal::SIGTERM, &["tree", there, "--files", "900000000"]),
         (Signal::SIGINT, &["copy", big.to_str().unwrap(), "/dev/null"]),
     ] {
         let running = nfscopy().start(&[args, &["--quiet"]].concat());

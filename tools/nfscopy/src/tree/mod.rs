@@ -1,5 +1,6 @@
 //! `nfscopy tree`: many small files, in phases, in order and at random.
 
+mod name;
 mod patch;
 mod work;
 

@@ -1,9 +1,9 @@
-//! One thread's directory and the names of its files, made before the clock starts.
+//! One thread's directory and the names of its files.
 
-use std::ffi::{CStr, CString};
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context;
 use common::page_cache;
@@ -12,6 +12,7 @@ use common::stop::Stop;
 
 use crate::shown::shown;
 use crate::tree::Tree;
+use crate::tree::name::Name;
 use crate::workspace::Workspace;
 
 /// A thread's part of the tree.
@@ -19,8 +20,9 @@ use crate::workspace::Workspace;
 pub struct Patch {
     pub path: PathBuf,
     pub directory: File,
-    names: Vec<CString>,
-    new_names: Vec<CString>,
+    first: u64,
+    count: u64,
+    are_renamed: bool,
     is_random: bool,
     seed: u64,
 }
@@ -32,36 +34,21 @@ impl Patch {
         fs::create_dir_all(&path).with_context(|| format!("cannot make {}", shown(&path)))?;
         let directory = File::open(&path).with_context(|| format!("cannot open {}", shown(&path)))?;
         let (first, count) = share(tree.files, tree.threads.into(), index.into());
-        let key = |number: u64| if tree.is_random { mix(number ^ seed) } else { number };
-        let names = |prefix: &str| {
-            (first..first + count)
-                .map(|number| CString::new(format!("{prefix}{:016x}", key(number))))
-                .collect::<Result<Vec<_>, _>>()
-        };
-        Ok(Self {
-            path,
-            directory,
-            names: names("")?,
-            new_names: names("renamed-")?,
-            is_random: tree.is_random,
-            seed: seed ^ u64::from(index),
-        })
+        Ok(Self { path, directory, first, count, are_renamed: false, is_random: tree.is_random, seed })
     }
 
     /// From here on the files are called by their new names.
     pub fn take_new_names(&mut self) {
-        std::mem::swap(&mut self.names, &mut self.new_names);
+        self.are_renamed = true;
     }
 
     /// Every file's name and new name, in the order of the tree; each `round` at random has an order of its own.
-    pub fn names(&self, round: u64) -> impl Iterator<Item = (&CStr, &CStr)> {
-        let count = self.names.len() as u64;
-        let shuffle = self.is_random.then(|| Shuffle::new(count, self.seed));
-        (0..count).map(move |index| {
-            let at = shuffle.as_ref().map_or(index, |shuffle| shuffle.at(index, round));
-            // It was the length of a Vec.
-            let at = usize::try_from(at).unwrap_or_default();
-            (self.names[at].as_c_str(), self.new_names[at].as_c_str())
+    pub fn names(&self, round: u64) -> impl Iterator<Item = (Name, Name)> {
+        let shuffle = self.is_random.then(|| Shuffle::new(self.count, self.seed));
+        (0..self.count).map(move |index| {
+            let number = self.first + shuffle.as_ref().map_or(index, |shuffle| shuffle.at(index, round));
+            let key = if self.is_random { mix(number ^ self.seed) } else { number };
+            (Name::new(key, self.are_renamed), Name::new(key, true))
         })
     }
 }
@@ -74,7 +61,7 @@ pub fn evict(patches: &[Patch], stop: &Stop) -> anyhow::Result<Option<f64>> {
             if stop.is_set() {
                 return Ok(None);
             }
-            let path = patch.path.join(Path::new(std::ffi::OsStr::from_bytes(name.to_bytes())));
+            let path = patch.path.join(OsStr::from_bytes(name.to_bytes()));
             let file = File::open(&path).with_context(|| format!("cannot open {}", shown(&path)))?;
             page_cache::evict(&file);
             let bytes = file.metadata().with_context(|| format!("cannot look at {}", shown(&path)))?.len();

@@ -1,4 +1,4 @@
-//! The hot loops on small files: calls relative to an open directory, by names that are there already.
+//! The hot loops on small files: calls relative to an open directory.
 
 use std::ffi::CStr;
 use std::fs::File;
@@ -77,7 +77,7 @@ fn each(
         if worker.is_halted() {
             break;
         }
-        let (bytes, took) = operation(name, new_name)?;
+        let (bytes, took) = operation(&name, &new_name)?;
         worker.done(bytes, took);
         worker.count_file();
     }
