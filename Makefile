@@ -22,6 +22,7 @@ bench: build
 	bash tests/peers/tcp $(BIN)
 	bash tests/peers/udp $(BIN)
 	bash tests/peers/disk $(BIN)
+	bash tests/peers/mount $(BIN)
 	bash tests/peers/iface $(BIN)
 
 lint:
