@@ -32,24 +32,32 @@ pub struct Args {
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Copy a file or a tree, to, from or within a mount
+    ///
+    /// Explicit reads and writes, so that all bytes cross the wire; SRC is evicted from the page cache first. DST is complete
+    /// or absent: it is written under a temporary name beside DST and renamed when it is safe on storage. An existing
+    /// directory as DST receives a copy of SRC's name; /dev/null as DST discards what is read.
+    ///
+    /// Files, directories and symbolic links are copied with their permissions, hard links within SRC stay links of each
+    /// other; owners, times and extended attributes are not copied. A tree with a FIFO, socket or device is refused before
+    /// anything is written.
     Copy(CopyArgs),
     /// Write and read large files in DIR: sequentially, at random, by threads
+    ///
+    /// Each thread has a file of its own, in a directory that is removed at the end. A list of threads is a sweep: all
+    /// phases with the first number, then with the next. Reads without a write before them write the files first, not
+    /// counted. Random phases visit no block twice.
     File(FileArgs),
     /// Create, stat, read, rename and delete many small files in DIR
+    ///
+    /// All phases in the order of creation, then again at random (tests that begin with rand_). stat may be answered from
+    /// this machine's cache, stat_server may not (AT_STATX_FORCE_SYNC). create, rename and delete end when the file system is
+    /// synced (syncfs), inside the time.
     Tree(TreeArgs),
     /// Print what the kernel says of the mount that holds PATH: options, transports, calls by operation
     Facts(FactsArgs),
 }
 
 /// `nfscopy copy`.
-///
-/// Explicit reads and writes, so that all bytes cross the wire; SRC is evicted from the page cache first. DST is complete
-/// or absent: it is written under a temporary name beside DST and renamed when it is safe on storage. An existing
-/// directory as DST receives a copy of SRC's name; /dev/null as DST discards what is read.
-///
-/// Files, directories and symbolic links are copied with their permissions, hard links within SRC stay links of each
-/// other; owners, times and extended attributes are not copied. A tree with a FIFO, socket or device is refused before
-/// anything is written.
 #[derive(Debug, Clone, clap::Args)]
 pub struct CopyArgs {
     /// File or directory to copy
@@ -79,10 +87,6 @@ pub struct CopyArgs {
 }
 
 /// `nfscopy file`.
-///
-/// Each thread has a file of its own, in a directory that is removed at the end. A list of threads is a sweep: all
-/// phases with the first number, then with the next. Reads without a write before them write the files first, not
-/// counted. Random phases visit no block twice.
 #[derive(Debug, Clone, clap::Args)]
 pub struct FileArgs {
     /// Directory to measure in
@@ -124,10 +128,6 @@ pub struct FileArgs {
 }
 
 /// `nfscopy tree`.
-///
-/// All phases in the order of creation, then again at random (tests that begin with rand_). stat may be answered from
-/// this machine's cache, stat_server may not (AT_STATX_FORCE_SYNC). create, rename and delete end when the file system is
-/// synced (syncfs), inside the time.
 #[derive(Debug, Clone, clap::Args)]
 pub struct TreeArgs {
     /// Directory to measure in
