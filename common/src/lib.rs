@@ -11,6 +11,7 @@ pub mod cli;
 pub mod console;
 pub mod counters;
 pub mod cpu;
+pub mod facts;
 pub mod latency;
 pub mod mount;
 pub mod output;

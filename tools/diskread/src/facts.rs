@@ -1,14 +1,9 @@
 //! `diskread facts`: what the kernel says of a device or file, one long line per fact. Nothing is changed.
 
-use std::time::SystemTime;
-
-use common::cli::{Ending, Session};
-use common::mount;
+use common::cli::Ending;
+use common::facts::Teller;
 use common::page_cache;
-use common::sampler;
 use common::schema::diskread::FACTS;
-use common::schema::facts::Fact;
-use common::schema::line::Time;
 use common::sys::block;
 
 use crate::args::FactsArgs;
@@ -51,92 +46,60 @@ pub fn print(args: &FactsArgs) -> anyhow::Result<Ending> {
     let session = args.output.open("diskread", &FACTS)?;
     super::run::for_each_path(&args.paths, &session, |path| {
         let target = Target::open(path)?;
-        Teller { session: &session, target: &target, label: args.output.label.clone().unwrap_or_default() }.tell()?;
+        let teller = Teller::new(&session, &FACTS, args.output.label.as_ref(), target.name.clone());
+        Facts { teller, target: &target }.tell()?;
         Ok(None)
     })
 }
 
 /// Prints the facts of one target.
-struct Teller<'a> {
-    session: &'a Session,
+struct Facts<'a> {
+    teller: Teller<'a>,
     target: &'a Target,
-    label: String,
 }
 
-impl Teller<'_> {
+impl Facts<'_> {
     fn tell(&self) -> anyhow::Result<()> {
+        let teller = &self.teller;
         let kind = match self.target.kind {
             Kind::Device { .. } => "block device",
             Kind::File { .. } => "file",
             Kind::Unsized => "file without size",
             Kind::Endless => "endless",
         };
-        self.fact("kind", kind, "")?;
+        teller.fact("kind", kind, "")?;
         if let Some(bytes) = self.target.bytes() {
-            self.fact("size", &bytes.to_string(), "B")?;
+            teller.fact("size", &bytes.to_string(), "B")?;
             let cached = page_cache::resident_bytes(&self.target.file, 0, bytes);
-            self.number("resident", cached, "B")?;
+            teller.number("resident", cached, "B")?;
             let layout = Layout::of(self.target, 0, bytes);
-            self.number("sparse", layout.sparse, "B")?;
-            self.number("unwritten", layout.unwritten, "B")?;
+            teller.number("sparse", layout.sparse, "B")?;
+            teller.number("unwritten", layout.unwritten, "B")?;
         }
-        self.number("direct.alignment", block::direct_alignment(&self.target.file), "B")?;
+        teller.number("direct.alignment", block::direct_alignment(&self.target.file), "B")?;
         if let Some(device) = Device::of(self.target) {
             self.device(&device)?;
         }
-        self.mount()
+        // The mount that holds the file, or that the device holds.
+        self.target.mount().map_or(Ok(()), |mount| teller.mount(&mount))
     }
 
     fn device(&self, device: &Device) -> anyhow::Result<()> {
-        self.fact("device.name", &device.name, "")?;
+        self.teller.fact("device.name", &device.name, "")?;
         // sysfs counts in sectors of 512 bytes, whatever the device's own are.
         let bytes = std::fs::read_to_string(device.directory.join("size")).ok();
         let bytes = bytes.and_then(|sectors| sectors.trim().parse::<u64>().ok()?.checked_mul(512));
-        self.number("device.size", bytes, "B")?;
+        self.teller.number("device.size", bytes, "B")?;
         for (key, file, unit) in ATTRIBUTES {
             if let Some(value) = device.attribute(file) {
-                self.fact(key, &value, unit)?;
+                self.teller.fact(key, &value, unit)?;
             }
         }
         if device.name.starts_with("nvme")
             && let Ok(queues) = std::fs::read_to_string(POLL_QUEUES)
         {
-            self.fact("nvme.poll_queues", queues.trim(), "")?;
+            self.teller.fact("nvme.poll_queues", queues.trim(), "")?;
         }
         Ok(())
-    }
-
-    /// The mount that holds the file, or that the device holds.
-    fn mount(&self) -> anyhow::Result<()> {
-        let Some(mount) = self.target.mount() else { return Ok(()) };
-        self.fact("mount.point", &mount::unescaped(&mount.mount_point.to_string_lossy()), "")?;
-        self.fact("mount.type", &mount.fs_type, "")?;
-        if let Some(source) = &mount.mount_source {
-            self.fact("mount.source", &mount::unescaped(source), "")?;
-        }
-        let mut options: Vec<_> = mount.mount_options.iter().chain(&mount.super_options).collect();
-        options.sort();
-        options.dedup();
-        for (name, value) in options {
-            self.fact(&format!("mount.option.{name}"), value.as_deref().unwrap_or("set"), "")?;
-        }
-        Ok(())
-    }
-
-    fn number(&self, key: &str, value: Option<u64>, unit: &str) -> anyhow::Result<()> {
-        value.map_or(Ok(()), |value| self.fact(key, &value.to_string(), unit))
-    }
-
-    fn fact(&self, key: &str, value: &str, unit: &str) -> anyhow::Result<()> {
-        self.session.lines.write(&(Fact {
-            schema: FACTS.tag,
-            time: Time(SystemTime::now()),
-            host: sampler::host_name(),
-            label: self.label.clone(),
-            target: self.target.name.clone(),
-            key: key.to_owned(),
-            value: value.to_owned(),
-            unit: unit.to_owned(),
-        },))
     }
 }

@@ -24,42 +24,40 @@ pub fn close(worker: &Worker<'_>, file: File) -> anyhow::Result<()> {
 
 /// Writes all of `block`.
 pub fn put(worker: &Worker<'_>, file: &File, block: &[u8], offset: u64) -> anyhow::Result<Duration> {
-    let mut done = 0;
-    let mut took = Duration::ZERO;
-    while done < block.len() {
-        let at = offset + done as u64;
-        let outcome = worker.timed(Step::Write, || match file.write_at(&block[done..], at) {
-            Ok(0) => Err(io::ErrorKind::WriteZero.into()),
-            outcome => outcome,
-        });
-        took += worker.took();
-        match outcome {
-            Ok(more) => done += more,
-            Err(error) => {
-                worker.count(done as u64, 0);
-                return Err(worker.fail(Step::Write, error, &format!("write at offset {at}")));
-            }
-        }
-    }
-    Ok(took)
+    whole(worker, Step::Write, block.len(), offset, |done, at| match file.write_at(&block[done..], at) {
+        Ok(0) => Err(io::ErrorKind::WriteZero.into()),
+        outcome => outcome,
+    })
 }
 
 /// Reads all of `block`.
 pub fn get(worker: &Worker<'_>, file: &File, block: &mut [u8], offset: u64) -> anyhow::Result<Duration> {
+    whole(worker, Step::Read, block.len(), offset, |done, at| match file.read_at(&mut block[done..], at) {
+        Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
+        outcome => outcome,
+    })
+}
+
+/// Calls until all of `length` is done; `call` is told how much is, and where the file goes on. What was done before a
+/// failure counts.
+fn whole(
+    worker: &Worker<'_>,
+    step: Step,
+    length: usize,
+    offset: u64,
+    mut call: impl FnMut(usize, u64) -> io::Result<usize>,
+) -> anyhow::Result<Duration> {
     let mut done = 0;
     let mut took = Duration::ZERO;
-    while done < block.len() {
+    while done < length {
         let at = offset + done as u64;
-        let outcome = worker.timed(Step::Read, || match file.read_at(&mut block[done..], at) {
-            Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
-            outcome => outcome,
-        });
+        let outcome = worker.timed(step, || call(done, at));
         took += worker.took();
         match outcome {
             Ok(more) => done += more,
             Err(error) => {
                 worker.count(done as u64, 0);
-                return Err(worker.fail(Step::Read, error, &format!("read at offset {at}")));
+                return Err(worker.fail(step, error, &format!("{} at offset {at}", step.name())));
             }
         }
     }
