@@ -7,7 +7,7 @@ TOOLS := $(notdir $(wildcard tools/*))
 BIN := target/release
 DEST := $(DESTDIR)$(PREFIX)
 
-.PHONY: build demo test bench lint fmt doc man install uninstall clean ci snapshots
+.PHONY: build demo test test-nfs bench lint fmt doc man install uninstall clean ci snapshots
 
 build:
 	$(CARGO) build --release --locked
@@ -17,6 +17,10 @@ demo: build
 
 test:
 	$(CARGO) test --workspace --locked
+
+# On a real NFS mount, in a virtual machine: needs qemu-system-x86, and apt for the rest of it.
+test-nfs: build
+	bash tests/lab/nfs tests/lab/scenario $(BIN)
 
 bench: build
 	bash tests/peers/tcp $(BIN)
@@ -29,7 +33,8 @@ lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --no-deps --document-private-items --locked --quiet
-	@if command -v shellcheck >/dev/null; then shellcheck .ci/run tests/demo tests/snapshots/record tests/peers/*; \
+	@if command -v shellcheck >/dev/null; then shellcheck .ci/run tests/demo tests/snapshots/record tests/peers/* \
+		tests/lab/nfs tests/lab/image tests/lab/scenario tests/lab/checks tests/lab/guest/* tests/lab/scenarios/*; \
 	else echo 'skipped: shellcheck is not installed (apt-get install shellcheck)'; fi
 	@if command -v cargo-deny >/dev/null; then $(CARGO) deny check licenses bans sources; \
 	else echo 'skipped: cargo-deny is not installed (cargo install cargo-deny)'; fi
