@@ -46,6 +46,10 @@ pub enum Verb {
     /// Each thread has a file of its own, in a directory that is removed at the end. A list of threads is a sweep: all
     /// phases with the first number, then with the next. Reads without a write before them write the files first, not
     /// counted. Random phases visit no block twice.
+    ///
+    /// Only this machine's cache is emptied: a server that has the memory for it answers reads from there, unless --size is
+    /// beyond that. The bytes of a line that is partial are those that this machine took; what reached the server stands in
+    /// server_write_bytes.
     File(FileArgs),
     /// Create, stat, read, rename and delete many small files in DIR
     ///

@@ -149,7 +149,8 @@ impl Run<'_> {
             let is_cut = stop.is_set() || crew.has_failed();
             if is_cut && spans.as_ref().is_none_or(|spans| !spans.is_cut) {
                 self.shared.cut();
-                complaint = Some(now + PATIENCE);
+                // Whoever asked to leave should know; a failure speaks for itself.
+                complaint = stop.is_set().then(|| now + PATIENCE);
                 spans = spans.or_else(|| self.begin());
                 if let Some(spans) = &mut spans {
                     spans.is_cut = true;
