@@ -221,6 +221,16 @@ fn intervals_follow_each_other_and_add_up() {
 }
 
 #[test]
+fn what_time_has_cut_short_is_worked_on_as_it_is() {
+    let scratch = Scratch::new();
+    let args = ["file", scratch.text(), "--size", "1T", "--phases", "write,read", "--time", "300ms"];
+    let records = lines(&args);
+    assert_eq!(tests(&records), ["write", "read"]);
+    assert!(records[1].count("bytes") <= records[0].count("bytes"), "{records:?}");
+    assert!(records[0].count("file_bytes") > records[1].count("file_bytes"), "{records:?}");
+}
+
+#[test]
 fn runs_repeat_all_phases() {
     let scratch = Scratch::new();
     let records = lines(&["file", scratch.text(), "--size", "1M", "--phases", "write,read", "--runs", "2"]);

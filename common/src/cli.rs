@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches, ValueEnum};
 
 use crate::console::{self, Console};
@@ -116,9 +117,22 @@ fn parse<A: CommandFactory + FromArgMatches>(
     match parsed {
         Ok(Ok(args)) => Ok(Some(args)),
         Ok(Err(text)) => print(&text?).map(|()| None),
+        Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            Err(Usage(nothing_to_do(&command)).into())
+        }
         Err(error) if !error.use_stderr() => print(error.render().to_string().as_bytes()).map(|()| None),
         Err(error) => Err(Usage(one_line(&error)).into()),
     }
+}
+
+/// What a command line without anything could have had.
+fn nothing_to_do(command: &Command) -> String {
+    let paths = command.get_positionals().flat_map(Arg::get_value_names).flatten().map(ToString::to_string);
+    let verbs = command.get_subcommands().map(|verb| verb.get_name().to_owned()).filter(|verb| verb != "help");
+    format!(
+        "nothing to do: expected one of {} (--help explains them)",
+        paths.chain(verbs).collect::<Vec<_>>().join(", ")
+    )
 }
 
 /// Prints text that is not a measurement. A reader that goes away is no failure.
@@ -369,6 +383,12 @@ mod tests {
         assert!(repeat(&["--runs", "2..4"], true).is_err());
         assert!(repeat(&["--within", "5"], true).is_err());
         assert_eq!(repeat(&["--runs", "2..4", "--within", "5%"], true).unwrap(), 1);
+    }
+
+    #[test]
+    fn who_types_nothing_is_told_what_there_is() {
+        let command = Command::new("probe").arg(Arg::new("path").value_name("PATH")).subcommand(Command::new("facts"));
+        assert_eq!(nothing_to_do(&command), "nothing to do: expected one of PATH, facts (--help explains them)");
     }
 
     #[test]

@@ -84,6 +84,9 @@ fn what_makes_no_sense_is_refused_before_anything_is_written() {
         let ended = nfscopy().run(&["copy", from, to]).failure(1, words);
         assert_eq!(ended.stdout, "", "{from} {to}");
     }
+    let target = format!("{there}/x");
+    let ended = nfscopy().run(&["copy", "/proc/self/mem", &target]).failure(1, &["/proc/self/mem: cannot read", "EIO"]);
+    assert!(ended.total("copy").has_flag("partial"), "what cannot be read is named itself: {ended:?}");
     assert_eq!(names(scratch.path("").as_path()), ["source", "tree"]);
 }
 

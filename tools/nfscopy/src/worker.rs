@@ -111,7 +111,21 @@ pub struct Lane {
     /// When its last call ended; set at its end.
     pub last: OnceLock<Instant>,
     doing: AtomicU8,
-    at: Mutex<PathBuf>,
+    at: Mutex<At>,
+}
+
+/// Where a worker is.
+#[derive(Debug, Default)]
+struct At {
+    path: PathBuf,
+    /// What it reads from, if that is another file.
+    source: Option<PathBuf>,
+}
+
+impl At {
+    fn of(&self, step: Step) -> String {
+        shown(self.source.as_ref().filter(|_| step == Step::Read).unwrap_or(&self.path))
+    }
 }
 
 impl Default for Lane {
@@ -133,7 +147,7 @@ impl Lane {
     pub fn waits_for(&self) -> Option<String> {
         let step = Step::ALL.get(usize::from(self.doing.load(Ordering::Relaxed)))?;
         let at = self.at.lock().unwrap_or_else(PoisonError::into_inner);
-        Some(format!("{} {}", step.name(), shown(&at)))
+        Some(format!("{} {}", step.name(), at.of(*step)))
     }
 }
 
@@ -163,9 +177,12 @@ impl<'a> Worker<'a> {
 
     /// Where it works from here on, for messages.
     pub fn at(&self, path: &Path) {
-        let mut at = self.lane.at.lock().unwrap_or_else(PoisonError::into_inner);
-        at.clear();
-        at.push(path);
+        *self.lane.at.lock().unwrap_or_else(PoisonError::into_inner) = At { path: path.to_owned(), source: None };
+    }
+
+    /// What it reads from here on, while it writes where it is.
+    pub fn reading(&self, source: &Path) {
+        self.lane.at.lock().unwrap_or_else(PoisonError::into_inner).source = Some(source.to_owned());
     }
 
     /// Does one call and adds its time to the step. Interrupted calls are made again.
@@ -199,7 +216,7 @@ impl<'a> Worker<'a> {
         self.shared.errors.fetch_add(1, Ordering::Relaxed);
         let name = error.raw_os_error().map_or_else(|| format!("{:?}", error.kind()), errno_name);
         self.shared.failure.get_or_init(|| format!("{}:{name}", step.name()));
-        let at = shown(&self.lane.at.lock().unwrap_or_else(PoisonError::into_inner));
+        let at = self.lane.at.lock().unwrap_or_else(PoisonError::into_inner).of(step);
         let hint = hint(&error);
         anyhow!(error).context(format!("{at}: cannot {what}{hint}"))
     }

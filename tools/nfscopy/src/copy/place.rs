@@ -10,6 +10,7 @@ use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
 use nix::sys::stat::{major, minor};
 
+use crate::copy::scan::refuse_special;
 use crate::run::check_directory;
 use crate::shown::shown;
 use crate::workspace::Workspace;
@@ -29,6 +30,9 @@ pub enum Destination {
 impl Destination {
     /// As cp(1) has it: a directory receives a copy of the source's name. What exists is refused unless `may_replace`.
     pub fn of(source: &Path, target: &Path, may_replace: bool) -> anyhow::Result<Self> {
+        let metadata = source.metadata().with_context(|| format!("cannot look at {}", shown(source)))?;
+        // Before its path is asked for: a pipe has none.
+        refuse_special(source, &metadata)?;
         let from = source.canonicalize().with_context(|| format!("cannot look at {}", shown(source)))?;
         let found = target.metadata().ok();
         if found.as_ref().is_some_and(is_null) {

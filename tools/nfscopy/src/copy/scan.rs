@@ -122,10 +122,9 @@ impl Scan {
             Kind::Directory
         } else if metadata.is_symlink() {
             Kind::Symlink(fs::read_link(at).with_context(|| format!("cannot read the link {}", shown(at)))?)
-        } else if metadata.is_file() {
-            self.file(at, metadata)?
         } else {
-            bail!("cannot copy {}: it is {} (only files, directories and symbolic links)", shown(at), what(metadata));
+            refuse_special(at, metadata)?;
+            self.file(at, metadata)?
         };
         self.entries.push(Entry { path, kind, mode: metadata.permissions().mode() & 0o777 });
         Ok(())
@@ -152,9 +151,12 @@ impl Scan {
     }
 }
 
-fn what(metadata: &Metadata) -> &'static str {
+/// Refuses what has no content of its own.
+pub fn refuse_special(at: &Path, metadata: &Metadata) -> anyhow::Result<()> {
     let file_type = metadata.file_type();
-    if file_type.is_fifo() {
+    let what = if file_type.is_file() || file_type.is_dir() {
+        return Ok(());
+    } else if file_type.is_fifo() {
         "a FIFO"
     } else if file_type.is_socket() {
         "a socket"
@@ -162,7 +164,8 @@ fn what(metadata: &Metadata) -> &'static str {
         "a block device"
     } else {
         "a character device"
-    }
+    };
+    bail!("cannot copy {}: it is {what} (only files, directories and symbolic links)", shown(at))
 }
 
 #[cfg(test)]

@@ -103,6 +103,7 @@ impl<'a> Job<'a> {
                     File::options().write(true).create_new(true).mode(0o600).open(to)
                 })?);
             took += worker.took();
+            worker.reading(from);
         }
         let mut hash = self.hashes.map(|_| Xxh3::new());
         let mut offset = 0;

@@ -69,7 +69,7 @@ fn large(bench: &mut Bench<'_>, workspace: &Workspace, plan: &Plan, sweep: &Swee
         if let Some(ending) = bench.measure(measured)? {
             return Ok(Some(ending));
         }
-        files.refresh()?;
+        files.refresh(phase.name == PhaseName::Write && plan.time.is_some())?;
     }
     Ok(None)
 }

@@ -83,11 +83,14 @@ impl FileSet {
         Ok(())
     }
 
-    /// Looks at what a phase has left.
-    pub fn refresh(&mut self) -> anyhow::Result<()> {
+    /// Looks at what a phase has left. What ended before its time leaves files to work on that are smaller.
+    pub fn refresh(&mut self, ended_early: bool) -> anyhow::Result<()> {
         for file in &mut self.0 {
             let metadata = file.path.metadata().with_context(|| format!("cannot look at {}", shown(&file.path)))?;
             file.there = metadata.len();
+            if ended_early && file.there > 0 {
+                file.size = file.size.min(file.there);
+            }
         }
         Ok(())
     }
