@@ -127,7 +127,7 @@ fn parse<A: CommandFactory + FromArgMatches>(
 
 /// What a command line without anything could have had.
 fn nothing_to_do(command: &Command) -> String {
-    let paths = command.get_positionals().flat_map(Arg::get_value_names).flatten().map(ToString::to_string);
+    let paths = command.get_positionals().filter_map(Arg::get_value_names).flatten().map(ToString::to_string);
     let verbs = command.get_subcommands().map(|verb| verb.get_name().to_owned()).filter(|verb| verb != "help");
     format!(
         "nothing to do: expected one of {} (--help explains them)",
