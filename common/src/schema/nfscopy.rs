@@ -37,7 +37,7 @@ columns! {
         rsize_bytes: Option<u64>, "B", "largest READ in use";
         wsize_bytes: Option<u64>, "B", "largest WRITE in use";
         nconnect: Option<u64>, "", "its connections (xprt lines of /proc/self/mountstats)";
-        recovery: Option<String>, "", "what a silent server leads to: hard (waits for ever), soft or softerr (an error)";
+        mount_mode: Option<String>, "", "what a silent server leads to: hard (waiting for ever), soft or softerr (an error); and sync where the mount sends every write at once";
         rpcs: Option<u64>, "", "calls that this mount made in the span, for whomever";
         read_rpcs: Option<u64>, "", "READ calls among them";
         write_rpcs: Option<u64>, "", "WRITE calls among them";

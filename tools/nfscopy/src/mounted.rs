@@ -56,10 +56,11 @@ impl Mounted {
         self.nfs()?.super_options.get(name)?.as_deref()
     }
 
-    /// `hard`, `soft` or `softerr`.
-    pub fn recovery(&self) -> Option<&'static str> {
-        let options = &self.nfs()?.super_options;
-        ["hard", "soft", "softerr"].into_iter().find(|word| options.contains_key(*word))
+    /// `hard`, `soft` or `softerr`, and `sync`, as far as they are set on an NFS mount.
+    pub fn mode(&self) -> Option<String> {
+        let mount = self.nfs()?;
+        let is_set = |word: &&str| mount.super_options.contains_key(*word) || mount.mount_options.contains_key(*word);
+        Some(["hard", "soft", "softerr", "sync"].into_iter().filter(is_set).collect::<Vec<_>>().join(" "))
     }
 
     /// What an NFS mount has counted so far.

@@ -111,7 +111,7 @@ impl Record {
             rsize_bytes: number("rsize"),
             wsize_bytes: number("wsize"),
             nconnect: mounted.connections(),
-            recovery: mounted.recovery().map(str::to_owned),
+            mount_mode: mounted.mode(),
             rpcs: calls.map(|calls| calls.count),
             read_rpcs: calls.map(|calls| calls.reads),
             write_rpcs: calls.map(|calls| calls.writes),
