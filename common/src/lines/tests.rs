@@ -187,7 +187,7 @@ proptest! {
     }
 
     #[test]
-    fn every_line_is_read_or_counted(kinds in prop::collection::vec(0u8..6, 0..60)) {
+    fn every_line_is_read_or_counted(kinds in prop::collection::vec(0_u16..6, 0..60)) {
         let text: String = kinds.iter().map(|kind| match kind {
             0 => tcp("a"),
             1 => udp("b,c"),
