@@ -127,6 +127,11 @@ impl<'a> Line<'a> {
         self.layout.places[place.0].map_or(&[], |index| self.cells.cell(index))
     }
 
+    /// Whether lines of this kind have the column at all.
+    pub fn has(&self, place: Place) -> bool {
+        self.layout.places[place.0].is_some()
+    }
+
     /// The cell as text; what is not UTF-8 becomes U+FFFD.
     pub fn text(&self, place: Place) -> Cow<'a, str> {
         String::from_utf8_lossy(self.cell(place))

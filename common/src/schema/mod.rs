@@ -7,10 +7,11 @@ pub mod facts;
 pub mod ifstat;
 pub mod line;
 pub mod nfscopy;
+pub mod runstat;
 pub mod tcpsink;
 pub mod udpblast;
 
-pub use cell::{Cell, Fixed};
+pub use cell::{Cell, Decimal, Fixed};
 
 /// One column as `--columns` prints it.
 #[derive(Debug, Clone, Copy, serde::Serialize)]
@@ -48,6 +49,8 @@ pub const ALL: &[&Schema] = &[
     &ifstat::FACTS,
     &ifstat::DIFFERENCES,
     &ifstat::STATS,
+    &runstat::SCHEMA,
+    &runstat::BOTTLENECK,
 ];
 
 impl Schema {

@@ -1,0 +1,1 @@
+//! `runstat` as a shell uses it.

@@ -1,0 +1,342 @@
+//! From lines to groups of runs: what counts, which group it belongs to, and what must be said about the rest.
+
+use std::collections::HashMap;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::bail;
+use common::lines::{Line, Place, Wanted};
+use common::schema;
+
+use crate::collapse::{OpenRun, Rule, Run, RunName};
+use crate::dimensions::Watch;
+use crate::group::{Group, SumPlaces};
+use crate::limit::Limit;
+use crate::plan::{FILE, Plan};
+use crate::sample::Spot;
+
+/// Flags with which a run is no good measure of what it is called.
+const DOUBTFUL: &[&str] = &["partial", "capped", "cached", "sparse", "unwritten", "fallback", "reset"];
+
+/// Most groups: more of them are no groups.
+const MAX_GROUPS: usize = 10_000;
+
+/// Runs beyond a limit that are named.
+const NAMED_ALARMS: usize = 5;
+
+/// Schemas whose lines are no measurements, by the end of the tool's name: facts, and what this tool prints itself.
+const OTHERS: &[&str] = &["-facts", "runstat", "runstat-bottleneck"];
+
+/// Takes lines, gives groups.
+#[derive(Debug)]
+pub struct Gatherer<'a> {
+    plan: &'a Plan,
+    files: &'a [String],
+    places: Places,
+    metrics: Vec<(Place, Rule)>,
+    limits: Vec<(&'a Limit, Place, Rule)>,
+    conditions: Vec<(Place, &'a [u8])>,
+    watch: Watch,
+    by_key: HashMap<Vec<u8>, usize>,
+    key: Vec<u8>,
+    run: Run,
+    pub groups: Vec<Group>,
+    pub remarks: Remarks,
+}
+
+/// What was seen beside the groups.
+#[derive(Debug, Default)]
+pub struct Remarks {
+    /// Measurements, of whatever group.
+    pub lines: u64,
+    /// Cells of a metric that hold no finite number, and the first of them.
+    pub odd_cells: u64,
+    pub first_odd_cell: Option<(String, Spot)>,
+    /// Runs beyond a limit, and the first of them.
+    pub alarms: u64,
+    pub first_alarms: Vec<Alarm>,
+}
+
+/// A run beyond a limit.
+#[derive(Debug)]
+pub struct Alarm {
+    pub limit: String,
+    pub value: f64,
+    pub group: String,
+    pub spot: Spot,
+}
+
+#[derive(Debug)]
+struct Places {
+    by: Vec<By>,
+    time: Place,
+    host: Place,
+    run: Place,
+    span: Place,
+    seconds: Place,
+    flags: Place,
+    stream: Place,
+    method: Place,
+    sums: SumPlaces,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum By {
+    /// The tool: its columns mean the same in every version.
+    Tool,
+    File,
+    Column(Place),
+}
+
+impl<'a> Gatherer<'a> {
+    /// A gatherer without groups, and the columns that it wants.
+    pub fn new(plan: &'a Plan, files: &'a [String]) -> (Self, Wanted) {
+        let mut wanted = Wanted::default();
+        let by = plan.by.iter().map(|name| match name.as_str() {
+            "schema" => By::Tool,
+            FILE => By::File,
+            name => By::Column(wanted.column(name)),
+        });
+        let by = by.collect();
+        let places = Places {
+            by,
+            time: wanted.column("time"),
+            host: wanted.column("host"),
+            run: wanted.column("run"),
+            span: wanted.column("span"),
+            seconds: wanted.column("seconds"),
+            flags: wanted.column("flags"),
+            stream: wanted.column("stream"),
+            method: wanted.column("method"),
+            sums: SumPlaces::new(&mut wanted),
+        };
+        let metrics = plan.metrics.iter().map(|name| (wanted.column(name), Rule::of(name))).collect();
+        let limits =
+            plan.limits.iter().map(|limit| (limit, wanted.column(&limit.column), Rule::of(&limit.column))).collect();
+        let conditions = plan.conditions.iter().map(|(name, value)| (wanted.column(name), value.as_bytes())).collect();
+        let watch = Watch::new(&plan.by, &mut wanted);
+        let gatherer = Self {
+            plan,
+            files,
+            places,
+            metrics,
+            limits,
+            conditions,
+            watch,
+            by_key: HashMap::new(),
+            key: Vec::new(),
+            run: Run::default(),
+            groups: Vec::new(),
+            remarks: Remarks::default(),
+        };
+        (gatherer, wanted)
+    }
+
+    /// Takes a line of the file `file`.
+    pub fn take(&mut self, file: usize, line: &Line<'_>) -> anyhow::Result<()> {
+        let tool = tool_of(line);
+        if OTHERS.iter().any(|other| tool.ends_with(other)) {
+            return Ok(());
+        }
+        if !self.conditions.iter().all(|(place, value)| line.cell(*place) == *value) {
+            return Ok(());
+        }
+        let span = line.cell(self.places.span);
+        // Another program may have cut the column off.
+        let is_total = span == b"total" || (span.is_empty() && !line.has(self.places.span));
+        if !is_total && span != b"interval" {
+            return Ok(());
+        }
+        self.remarks.lines += 1;
+        let group = self.group_of(file, tool, line)?;
+        let spot = Spot { file: u32::try_from(file).unwrap_or(u32::MAX), line: line.number() };
+        if is_total {
+            self.take_total(group, line, spot);
+        } else {
+            self.take_interval(group, line, spot);
+        }
+        Ok(())
+    }
+
+    fn group_of(&mut self, file: usize, tool: &str, line: &Line<'_>) -> anyhow::Result<usize> {
+        self.key.clear();
+        for by in &self.places.by {
+            match by {
+                By::Tool => self.key.extend_from_slice(tool.as_bytes()),
+                By::File => self.key.extend_from_slice(self.files[file].as_bytes()),
+                By::Column(place) => self.key.extend_from_slice(line.cell(*place)),
+            }
+            // Not a byte of UTF-8, so that two columns cannot be shifted against each other.
+            self.key.push(0xff);
+        }
+        if let Some(&group) = self.by_key.get(&self.key) {
+            return Ok(group);
+        }
+        if self.groups.len() == MAX_GROUPS {
+            bail!("more than {MAX_GROUPS} groups (fewer columns in --by make fewer)");
+        }
+        let parts = self.key.split(|byte| *byte == 0xff).take(self.plan.by.len());
+        let key = parts.map(|part| String::from_utf8_lossy(part).into_owned()).collect();
+        self.groups.push(Group::new(key, line.layout().tag(), self.metrics.len()));
+        self.by_key.insert(self.key.clone(), self.groups.len() - 1);
+        Ok(self.groups.len() - 1)
+    }
+
+    fn samples(&self) -> usize {
+        self.groups.len() * if self.plan.has_all_metrics { self.metrics.len() } else { 1 }
+    }
+
+    fn take_total(&mut self, index: usize, line: &Line<'_>, spot: Spot) {
+        let samples = self.samples();
+        let name = RunName {
+            host: line.cell(self.places.host),
+            number: line.cell(self.places.run),
+            stream: line.cell(self.places.stream),
+        };
+        let settled = if self.plan.has_all_metrics { None } else { self.groups[index].settled_metric() };
+        let mut run = std::mem::take(&mut self.run);
+        run.values.clear();
+        for (metric, &(place, _)) in self.metrics.iter().enumerate() {
+            let is_needed = settled.is_none_or(|settled| settled == metric);
+            run.values.push(if is_needed {
+                self.remarks.figure(line, place, spot, &self.plan.metrics[metric])
+            } else {
+                None
+            });
+        }
+        run.spot = spot;
+        let group = &mut self.groups[index];
+        run.is_doubtful = note_flags(group, line, &self.places);
+        // Its intervals are in it.
+        group.open.retain(|open| !open.is_series_of(name));
+        group.note(line.cell(self.places.time), name.host);
+        group.sums.add(line, self.places.sums);
+        self.watch.look(line, &mut group.seen);
+        group.take_total(&run, self.plan.keeps_flagged, samples);
+        for (limit, place, _) in &self.limits {
+            if let Some(value) = line.figure(*place) {
+                self.remarks.check(limit, value, &self.groups[index], spot);
+            }
+        }
+        self.run = run;
+    }
+
+    fn take_interval(&mut self, index: usize, line: &Line<'_>, spot: Spot) {
+        let name = RunName {
+            host: line.cell(self.places.host),
+            number: line.cell(self.places.run),
+            stream: line.cell(self.places.stream),
+        };
+        let length = line.figure(self.places.seconds).unwrap_or(1.0);
+        let group = &mut self.groups[index];
+        let found = group.open.iter().position(|open| open.is_series_of(name));
+        let start = seconds_of(line.cell(self.places.time));
+        // Without a time, lines of one name are of one run.
+        let start = |open: Option<&OpenRun>| start.unwrap_or_else(|| open.map_or(0.0, OpenRun::end));
+        let found = match found {
+            Some(open) if group.open[open].goes_on(name, start(Some(&group.open[open]))) => open,
+            other => {
+                if let Some(over) = other {
+                    let over = group.open.swap_remove(over);
+                    self.finish(index, over);
+                }
+                let group = &mut self.groups[index];
+                group.note(line.cell(self.places.time), name.host);
+                group.open.push(OpenRun::new(name, start(None), self.metrics.len() + self.limits.len()));
+                group.open.len() - 1
+            }
+        };
+        let group = &mut self.groups[index];
+        let is_doubtful = note_flags(group, line, &self.places);
+        self.watch.look(line, &mut group.seen);
+        let open = &mut group.open[found];
+        open.is_doubtful |= is_doubtful;
+        open.spot = spot;
+        let began = start(Some(open));
+        open.extend(began, length);
+        let limits = self.limits.iter().map(|&(_, place, _)| place);
+        for (place, heap) in self.metrics.iter().map(|&(place, _)| place).chain(limits).zip(&mut open.heaps) {
+            if let Some(value) = line.figure(place) {
+                heap.add(value, length);
+            }
+        }
+    }
+
+    /// Takes a run of which no total came.
+    fn finish(&mut self, index: usize, open: OpenRun) {
+        let samples = self.samples();
+        let rules = self.metrics.iter().map(|&(_, rule)| rule).chain(self.limits.iter().map(|&(_, _, rule)| rule));
+        let mut run = open.finish(rules);
+        let limited = run.values.split_off(self.metrics.len());
+        for ((limit, _, _), value) in self.limits.iter().zip(limited) {
+            if let Some(value) = value {
+                self.remarks.check(limit, value, &self.groups[index], run.spot);
+            }
+        }
+        self.groups[index].take_intervals(run, self.plan.keeps_flagged, samples);
+    }
+
+    /// Takes what is still open.
+    pub fn end(&mut self) {
+        let samples = self.samples();
+        for index in 0..self.groups.len() {
+            for open in std::mem::take(&mut self.groups[index].open) {
+                self.finish(index, open);
+            }
+            self.groups[index].settle(self.plan.keeps_flagged, samples);
+        }
+    }
+
+    /// Settings that differ inside groups.
+    pub fn varied(&self) -> Vec<&'static str> {
+        self.watch.varied()
+    }
+}
+
+impl Remarks {
+    fn figure(&mut self, line: &Line<'_>, place: Place, spot: Spot, name: &str) -> Option<f64> {
+        let figure = line.figure(place);
+        if figure.is_none() && !line.cell(place).is_empty() {
+            self.odd_cells += 1;
+            self.first_odd_cell.get_or_insert_with(|| (name.to_owned(), spot));
+        }
+        figure
+    }
+
+    fn check(&mut self, limit: &Limit, value: f64, group: &Group, spot: Spot) {
+        if limit.is_exceeded(value) {
+            self.alarms += 1;
+            if self.first_alarms.len() < NAMED_ALARMS {
+                let group = group.key.iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join(" ");
+                self.first_alarms.push(Alarm { limit: limit.to_string(), value, group, spot });
+            }
+        }
+    }
+}
+
+/// The tool that wrote the line, without the number of its columns.
+fn tool_of<'l>(line: &Line<'l>) -> &'l str {
+    schema::tag_parts(line.layout().tag().as_bytes()).map_or("", |(tool, _)| tool)
+}
+
+/// Remembers the flags of a line; whether one of them makes it doubtful. That a cached read is cached is no doubt.
+fn note_flags(group: &mut Group, line: &Line<'_>, places: &Places) -> bool {
+    let cell = line.cell(places.flags);
+    if cell.is_empty() {
+        return false;
+    }
+    let is_meant = |flag: &str| flag == "cached" && line.cell(places.method) == b"cached";
+    let mut is_doubtful = false;
+    for flag in String::from_utf8_lossy(cell).split_ascii_whitespace() {
+        is_doubtful |= DOUBTFUL.contains(&flag) && !is_meant(flag);
+        if !group.flags.contains(flag) && group.flags.len() < 64 {
+            group.flags.insert(flag.to_owned());
+        }
+    }
+    is_doubtful
+}
+
+/// A time of a line as seconds since 1970.
+fn seconds_of(cell: &[u8]) -> Option<f64> {
+    let time: SystemTime = humantime::parse_rfc3339(std::str::from_utf8(cell).ok()?).ok()?;
+    Some(time.duration_since(UNIX_EPOCH).ok()?.as_secs_f64())
+}
