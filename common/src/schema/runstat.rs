@@ -52,14 +52,14 @@ columns! {
 columns! {
     /// The columns of `runstat bottleneck` after the shared ones.
     pub struct Layer {
-        layer: String, "", "end to end, disk, network (TCP), network (UDP), or round trips";
+        layer: String, "", "end to end, disk, network (TCP), network (UDP), or round trips, and where";
         path: String, "", "the end-to-end test that the verdict is about: test and target";
         n: u64, "", "runs";
         rate_bytes_per_s: Option<Decimal>, "B/s", "median of what the layer carried by itself; end to end: of all of them together";
         low_bytes_per_s: Option<Decimal>, "B/s", "interval of the median from here (below six runs: the smallest) ...";
         high_bytes_per_s: Option<Decimal>, "B/s", "... to here";
         used_pct: Option<Decimal>, "%", "share of the layer's rate that got through end to end; round trips: share of the time that they take";
-        verdict: &'static str, "", "bottleneck, has room, may be it, at least (it was not driven to its limit), not on the path, or empty";
+        verdict: String, "", "end to end: the layer that limits it, or undecided; layers: bottleneck, has room, may be it, not driven to its limit, or not on the path";
         lines: String, "", "the lines that were used: file:line";
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use common::cli::Usage;
 use common::schema::direction::{Better, better};
 
-use crate::args::{CellKind, FailOn, Format, GroupArgs};
+use crate::args::{BottleneckArgs, CellKind, FailOn, Format, GroupArgs};
 use crate::figures::Unit;
 use crate::limit::Limit;
 
@@ -108,6 +108,24 @@ impl Plan {
             fail_on: args.fail_on,
             pivot,
             unit: args.unit,
+        })
+    }
+
+    /// The plan of `runstat bottleneck`: groups by what tells layers of a path apart.
+    pub fn of_path(args: &BottleneckArgs, by: &[&str], metrics: &[&str]) -> Result<Self, Usage> {
+        Ok(Self {
+            files: or_stdin(args.files.clone())?,
+            by: by.iter().map(|&name| name.into()).collect(),
+            against: None,
+            metrics: metrics.iter().map(|&name| name.into()).collect(),
+            has_all_metrics: true,
+            conditions: Vec::new(),
+            limits: Vec::new(),
+            keeps_flagged: args.keep_flagged,
+            threshold: 0.0,
+            fail_on: None,
+            pivot: None,
+            unit: None,
         })
     }
 

@@ -49,8 +49,7 @@ impl<'a> Report<'a> {
         let findings = self.recorder.findings;
         let of_metric: Vec<_> = findings.summaries.iter().filter(|summary| summary.metric == metric).collect();
         let keys = Keys::of(self, of_metric.iter().map(|summary| summary.group), None);
-        let mut table =
-            Table { title: self.title(metric, &keys), text_columns: keys.columns.len(), ..Table::default() };
+        let mut table = Table { title: self.title(metric, &keys), ..Table::default() };
         table.head = keys.names(self);
         let has_interval = of_metric.iter().any(|summary| summary.interval.is_some());
         let has_outliers = of_metric.iter().any(|summary| summary.outliers > 0);
@@ -61,6 +60,7 @@ impl<'a> Report<'a> {
             _ => true,
         };
         table.head.extend(figures.iter().filter(|name| is_shown(name)).map(|&name| name.into()));
+        table.numbers = keys.columns.len()..table.head.len() - usize::from(has_outliers);
         for summary in of_metric {
             let mut row = keys.cells(self, summary.group);
             row.extend(figures.iter().filter(|name| is_shown(name)).map(|&name| self.figure(summary, name)));
@@ -105,10 +105,11 @@ impl<'a> Report<'a> {
         let groups = rows.iter().map(|comparison| findings.summaries[comparison.of].group);
         let keys = Keys::of(self, groups, Some(against.along));
         let title = format!("{}; compared with {}", self.title(metric, &keys), quoted(&against.baseline));
-        let mut table = Table { title, text_columns: keys.columns.len(), ..Table::default() };
+        let mut table = Table { title, ..Table::default() };
         table.head = keys.names(self);
         let figures = ["n", "baseline", "median", "ratio", "95 % interval", "of means", "p", "verdict"];
         table.head.extend(figures.map(String::from));
+        table.numbers = keys.columns.len()..table.head.len() - 1;
         for comparison in rows {
             let mut row = keys.cells(self, findings.summaries[comparison.of].group);
             row.extend(figures.map(|name| self.comparison_figure(comparison, name)));
@@ -181,8 +182,7 @@ impl<'a> Report<'a> {
         let names: Vec<_> = plan.by.iter().enumerate().filter(|(index, _)| *index != pivot.column).collect();
         let varies = |place: usize| distinct(rests.iter().map(|rest| rest[place])).len() > 1;
         let shown: Vec<usize> = (0..names.len()).filter(|place| is_csv || varies(*place)).collect();
-        let mut table =
-            Table { title: self.pivot_title(&metrics, pivot), text_columns: shown.len(), ..Table::default() };
+        let mut table = Table { title: self.pivot_title(&metrics, pivot), ..Table::default() };
         table.head = shown.iter().map(|place| names[*place].1.clone()).collect();
         for value in &values {
             if is_csv && metrics.len() > 1 {
@@ -191,6 +191,7 @@ impl<'a> Report<'a> {
                 table.head.push((*value).to_owned());
             }
         }
+        table.numbers = shown.len()..table.head.len();
         for rest in rests.iter().filter(is_row) {
             let mut row: Vec<String> = shown.iter().map(|place| rest[*place].to_owned()).collect();
             for value in &values {

@@ -106,6 +106,11 @@ impl Sample {
         (self.count > 1).then(|| (self.squares / (self.count - 1) as f64).max(0.0).sqrt())
     }
 
+    /// The values that are kept.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
     /// The values with their places; none when there were too many to remember.
     pub fn placed(&self) -> impl Iterator<Item = (f64, Spot)> {
         self.values.iter().copied().zip(self.spots.iter().copied())

@@ -1,5 +1,7 @@
 //! Tables for people: aligned for a terminal, or in Markdown for a report.
 
+use std::ops::Range;
+
 use crate::args::Format;
 
 /// A table under a heading.
@@ -9,8 +11,8 @@ pub struct Table {
     pub title: String,
     pub head: Vec<String>,
     pub rows: Vec<Vec<String>>,
-    /// How many columns hold text; the others are numbers, and end together.
-    pub text_columns: usize,
+    /// The columns that hold numbers, and so end together; the others begin together.
+    pub numbers: Range<usize>,
 }
 
 impl Table {
@@ -40,7 +42,7 @@ impl Table {
             .enumerate()
             .map(|(column, (cell, width))| {
                 let gap = " ".repeat(width - self::width(cell));
-                if column < self.text_columns { cell.clone() + &gap } else { gap + cell }
+                if self.numbers.contains(&column) { gap + cell } else { cell.clone() + &gap }
             })
             .collect();
         match format {
@@ -54,7 +56,7 @@ impl Table {
         let rules: Vec<String> = widths
             .iter()
             .enumerate()
-            .map(|(column, width)| "-".repeat(width - 1) + if column < self.text_columns { "-" } else { ":" })
+            .map(|(column, width)| "-".repeat(width - 1) + if self.numbers.contains(&column) { ":" } else { "-" })
             .collect();
         text.extend(["| ", &rules.join(" | "), " |\n"]);
     }
@@ -87,7 +89,7 @@ mod tests {
             title: "rates".into(),
             head: ["label", "n"].map(String::from).into(),
             rows: vec![["a|b".into(), "12345".into()].into(), ["\u{1b}[2J".into(), "1".into()].into()],
-            text_columns: 1,
+            numbers: 1..2,
         };
         assert_eq!(table.text(Format::Table), "rates\nlabel          n\na|b        12345\n\\u{1b}[2J      1\n\n");
         assert_eq!(

@@ -1,4 +1,0 @@
-//! stub
-pub fn run(_: &crate::args::BottleneckArgs) -> anyhow::Result<common::cli::Ending> {
-    anyhow::bail!("no")
-}
