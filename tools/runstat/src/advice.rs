@@ -75,8 +75,9 @@ impl Adviser<'_> {
         if !varied.is_empty() {
             let by = self.recorder.plan.by.join(",");
             self.say(&format!(
-                "{} vary inside a group, so that its runs are not of one thing: --by {by},{} keeps them apart",
+                "{} {} inside a group, so that its runs are not of one thing: --by {by},{} keeps them apart",
                 listed(&varied),
+                if varied.len() > 1 { "vary" } else { "varies" },
                 varied.join(",")
             ));
         }
