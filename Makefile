@@ -23,6 +23,7 @@ bench: build
 	bash tests/peers/udp $(BIN)
 	bash tests/peers/disk $(BIN)
 	bash tests/peers/iface $(BIN)
+	bash tests/peers/stat $(BIN)
 
 lint:
 	$(CARGO) fmt --all --check

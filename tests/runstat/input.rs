@@ -16,7 +16,10 @@ fn nothing_to_calculate_with_is_a_failure_that_says_so() {
     let _ = log.header(&tcpsink::SCHEMA).run(&[]).failure(1, &["no lines of measurements"]);
     let mut log = Log::new();
     log.rates("a", &["1"]);
-    let _ = log.run(&["--metric", "lost_pct"]).failure(1, &["no line has a number in lost_pct"]);
+    let _ = log.run(&["--metric", "rtt_us"]).failure(1, &["no line has a number in rtt_us"]);
+    for args in [["--metric", "lost_pct"], ["--by", "lost_pct"], ["--max", "lost_pct>1"], ["--where", "lost_pct=1"]] {
+        let _ = log.run(&args).failure(1, &["no line has a column lost_pct"]);
+    }
     let _ = log.run(&["--metric", "label"]).failure(1, &["label"]);
     let _ = log.run(&["--where", "test=none"]).failure(1, &["--where"]);
     let _ = runstat().run(&["/nonexistent"]).failure(1, &["cannot open /nonexistent", "No such file"]);

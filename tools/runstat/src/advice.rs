@@ -3,9 +3,9 @@
 use common::cli::Session;
 
 use crate::comparison::{Comparison, Summary};
-use crate::gather::Remarks;
 use crate::group::Group;
 use crate::record::Recorder;
+use crate::remarks::Remarks;
 use crate::statistics::rank::smallest_p;
 use crate::verdict::{FEWEST_RUNS, SIGNIFICANCE, Verdict};
 

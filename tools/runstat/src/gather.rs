@@ -12,6 +12,7 @@ use crate::dimensions::Watch;
 use crate::group::{Group, SumPlaces};
 use crate::limit::Limit;
 use crate::plan::{FILE, Plan};
+use crate::remarks::{NamedColumns, Remarks};
 use crate::sample::Spot;
 
 /// Flags with which a run is no good measure of what it is called.
@@ -19,9 +20,6 @@ const DOUBTFUL: &[&str] = &["partial", "capped", "cached", "sparse", "unwritten"
 
 /// Most groups: more of them are no groups.
 const MAX_GROUPS: usize = 10_000;
-
-/// Runs beyond a limit that are named.
-const NAMED_ALARMS: usize = 5;
 
 /// Schemas whose lines are no measurements, by the end of the tool's name: facts, and what this tool prints itself.
 const OTHERS: &[&str] = &["-facts", "runstat", "runstat-bottleneck"];
@@ -41,28 +39,7 @@ pub struct Gatherer<'a> {
     run: Run,
     pub groups: Vec<Group>,
     pub remarks: Remarks,
-}
-
-/// What was seen beside the groups.
-#[derive(Debug, Default)]
-pub struct Remarks {
-    /// Measurements, of whatever group.
-    pub lines: u64,
-    /// Cells of a metric that hold no finite number, and the first of them.
-    pub odd_cells: u64,
-    pub first_odd_cell: Option<(String, Spot)>,
-    /// Runs beyond a limit, and the first of them.
-    pub alarms: u64,
-    pub first_alarms: Vec<Alarm>,
-}
-
-/// A run beyond a limit.
-#[derive(Debug)]
-pub struct Alarm {
-    pub limit: String,
-    pub value: f64,
-    pub group: String,
-    pub spot: Spot,
+    named: NamedColumns,
 }
 
 #[derive(Debug)]
@@ -114,6 +91,7 @@ impl<'a> Gatherer<'a> {
             plan.limits.iter().map(|limit| (limit, wanted.column(&limit.column), Rule::of(&limit.column))).collect();
         let conditions = plan.conditions.iter().map(|(name, value)| (wanted.column(name), value.as_bytes())).collect();
         let watch = Watch::new(&plan.by, &mut wanted);
+        let named = NamedColumns::new(plan.named_columns(), &mut wanted);
         let gatherer = Self {
             plan,
             files,
@@ -127,12 +105,14 @@ impl<'a> Gatherer<'a> {
             run: Run::default(),
             groups: Vec::new(),
             remarks: Remarks::default(),
+            named,
         };
         (gatherer, wanted)
     }
 
     /// Takes a line of the file `file`.
     pub fn take(&mut self, file: usize, line: &Line<'_>) -> anyhow::Result<()> {
+        self.named.look(line);
         let tool = tool_of(line);
         if OTHERS.iter().any(|other| tool.ends_with(other)) {
             return Ok(());
@@ -286,30 +266,14 @@ impl<'a> Gatherer<'a> {
         }
     }
 
+    /// A column that the command line names and no line has.
+    pub fn missing_column<'w>(&self, wanted: &'w Wanted) -> Option<&'w str> {
+        self.named.missing(wanted)
+    }
+
     /// Settings that differ inside groups.
     pub fn varied(&self) -> Vec<&'static str> {
         self.watch.varied()
-    }
-}
-
-impl Remarks {
-    fn figure(&mut self, line: &Line<'_>, place: Place, spot: Spot, name: &str) -> Option<f64> {
-        let figure = line.figure(place);
-        if figure.is_none() && !line.cell(place).is_empty() {
-            self.odd_cells += 1;
-            self.first_odd_cell.get_or_insert_with(|| (name.to_owned(), spot));
-        }
-        figure
-    }
-
-    fn check(&mut self, limit: &Limit, value: f64, group: &Group, spot: Spot) {
-        if limit.is_exceeded(value) {
-            self.alarms += 1;
-            if self.first_alarms.len() < NAMED_ALARMS {
-                let group = group.key.iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join(" ");
-                self.first_alarms.push(Alarm { limit: limit.to_string(), value, group, spot });
-            }
-        }
     }
 }
 

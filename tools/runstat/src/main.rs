@@ -13,6 +13,7 @@ mod limit;
 mod plan;
 mod read;
 mod record;
+mod remarks;
 mod report;
 mod run;
 mod sample;

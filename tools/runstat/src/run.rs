@@ -34,6 +34,9 @@ fn groups(args: &GroupArgs) -> anyhow::Result<Ending> {
     let (mut gatherer, wanted) = Gatherer::new(&plan, &files);
     read::lines(&plan.files, &wanted, &session, |file, line| gatherer.take(file, line))?;
     gatherer.end();
+    if let Some(column) = gatherer.missing_column(&wanted) {
+        bail!("no line has a column {column}");
+    }
     let varied = gatherer.varied();
     let remarks = gatherer.remarks;
     let findings = Findings::of(gatherer.groups, &plan);
