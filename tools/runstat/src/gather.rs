@@ -1,28 +1,22 @@
 //! From lines to groups of runs: what counts, which group it belongs to, and what must be said about the rest.
 
 use std::collections::HashMap;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::bail;
 use common::lines::{Line, Place, Wanted};
-use common::schema;
+use common::schema::line::Span;
 
-use crate::collapse::{OpenRun, Rule, Run, RunName};
+use crate::collapse::{OpenRun, Rule, Run};
 use crate::dimensions::Watch;
-use crate::group::{Group, SumPlaces};
+use crate::group::Group;
 use crate::limit::Limit;
-use crate::plan::{FILE, Plan};
+use crate::places::{self, By, Places};
+use crate::plan::Plan;
 use crate::remarks::{NamedColumns, Remarks};
 use crate::sample::Spot;
 
-/// Flags with which a run is no good measure of what it is called.
-const DOUBTFUL: &[&str] = &["partial", "capped", "cached", "sparse", "unwritten", "fallback", "reset"];
-
 /// Most groups: more of them are no groups.
 const MAX_GROUPS: usize = 10_000;
-
-/// Schemas whose lines are no measurements, by the end of the tool's name: facts, and what this tool prints itself.
-const OTHERS: &[&str] = &["-facts", "runstat", "runstat-bottleneck"];
 
 /// Takes lines, gives groups.
 #[derive(Debug)]
@@ -42,50 +36,11 @@ pub struct Gatherer<'a> {
     named: NamedColumns,
 }
 
-#[derive(Debug)]
-struct Places {
-    by: Vec<By>,
-    time: Place,
-    host: Place,
-    run: Place,
-    span: Place,
-    seconds: Place,
-    flags: Place,
-    stream: Place,
-    method: Place,
-    sums: SumPlaces,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum By {
-    /// The tool: its columns mean the same in every version.
-    Tool,
-    File,
-    Column(Place),
-}
-
 impl<'a> Gatherer<'a> {
     /// A gatherer without groups, and the columns that it wants.
     pub fn new(plan: &'a Plan, files: &'a [String]) -> (Self, Wanted) {
         let mut wanted = Wanted::default();
-        let by = plan.by.iter().map(|name| match name.as_str() {
-            "schema" => By::Tool,
-            FILE => By::File,
-            name => By::Column(wanted.column(name)),
-        });
-        let by = by.collect();
-        let places = Places {
-            by,
-            time: wanted.column("time"),
-            host: wanted.column("host"),
-            run: wanted.column("run"),
-            span: wanted.column("span"),
-            seconds: wanted.column("seconds"),
-            flags: wanted.column("flags"),
-            stream: wanted.column("stream"),
-            method: wanted.column("method"),
-            sums: SumPlaces::new(&mut wanted),
-        };
+        let places = Places::new(&plan.by, &mut wanted);
         let metrics = plan.metrics.iter().map(|name| (wanted.column(name), Rule::of(name))).collect();
         let limits =
             plan.limits.iter().map(|limit| (limit, wanted.column(&limit.column), Rule::of(&limit.column))).collect();
@@ -113,26 +68,20 @@ impl<'a> Gatherer<'a> {
     /// Takes a line of the file `file`.
     pub fn take(&mut self, file: usize, line: &Line<'_>) -> anyhow::Result<()> {
         self.named.look(line);
-        let tool = tool_of(line);
-        if OTHERS.iter().any(|other| tool.ends_with(other)) {
+        let tool = places::tool_of(line);
+        if !places::is_measurement(tool) {
             return Ok(());
         }
         if !self.conditions.iter().all(|(place, value)| line.cell(*place) == *value) {
             return Ok(());
         }
-        let span = line.cell(self.places.span);
-        // Another program may have cut the column off.
-        let is_total = span == b"total" || (span.is_empty() && !line.has(self.places.span));
-        if !is_total && span != b"interval" {
-            return Ok(());
-        }
+        let Some(span) = self.places.span(line) else { return Ok(()) };
         self.remarks.lines += 1;
         let group = self.group_of(file, tool, line)?;
         let spot = Spot { file: u32::try_from(file).unwrap_or(u32::MAX), line: line.number() };
-        if is_total {
-            self.take_total(group, line, spot);
-        } else {
-            self.take_interval(group, line, spot);
+        match span {
+            Span::Total => self.take_total(group, line, spot),
+            Span::Interval => self.take_interval(group, line, spot),
         }
         Ok(())
     }
@@ -167,11 +116,7 @@ impl<'a> Gatherer<'a> {
 
     fn take_total(&mut self, index: usize, line: &Line<'_>, spot: Spot) {
         let samples = self.samples();
-        let name = RunName {
-            host: line.cell(self.places.host),
-            number: line.cell(self.places.run),
-            stream: line.cell(self.places.stream),
-        };
+        let name = self.places.run_name(line);
         let settled = if self.plan.has_all_metrics { None } else { self.groups[index].settled_metric() };
         let mut run = std::mem::take(&mut self.run);
         run.values.clear();
@@ -185,7 +130,7 @@ impl<'a> Gatherer<'a> {
         }
         run.spot = spot;
         let group = &mut self.groups[index];
-        run.is_doubtful = note_flags(group, line, &self.places);
+        run.is_doubtful = self.places.note_flags(group, line);
         // Its intervals are in it.
         group.open.retain(|open| !open.is_series_of(name));
         group.note(line.cell(self.places.time), name.host);
@@ -201,15 +146,11 @@ impl<'a> Gatherer<'a> {
     }
 
     fn take_interval(&mut self, index: usize, line: &Line<'_>, spot: Spot) {
-        let name = RunName {
-            host: line.cell(self.places.host),
-            number: line.cell(self.places.run),
-            stream: line.cell(self.places.stream),
-        };
+        let name = self.places.run_name(line);
         let length = line.figure(self.places.seconds).unwrap_or(1.0);
         let group = &mut self.groups[index];
         let found = group.open.iter().position(|open| open.is_series_of(name));
-        let start = seconds_of(line.cell(self.places.time));
+        let start = places::seconds_of(line.cell(self.places.time));
         // Without a time, lines of one name are of one run.
         let start = |open: Option<&OpenRun>| start.unwrap_or_else(|| open.map_or(0.0, OpenRun::end));
         let found = match found {
@@ -226,7 +167,7 @@ impl<'a> Gatherer<'a> {
             }
         };
         let group = &mut self.groups[index];
-        let is_doubtful = note_flags(group, line, &self.places);
+        let is_doubtful = self.places.note_flags(group, line);
         self.watch.look(line, &mut group.seen);
         let open = &mut group.open[found];
         open.is_doubtful |= is_doubtful;
@@ -275,32 +216,4 @@ impl<'a> Gatherer<'a> {
     pub fn varied(&self) -> Vec<&'static str> {
         self.watch.varied()
     }
-}
-
-/// The tool that wrote the line, without the number of its columns.
-fn tool_of<'l>(line: &Line<'l>) -> &'l str {
-    schema::tag_parts(line.layout().tag().as_bytes()).map_or("", |(tool, _)| tool)
-}
-
-/// Remembers the flags of a line; whether one of them makes it doubtful. That a cached read is cached is no doubt.
-fn note_flags(group: &mut Group, line: &Line<'_>, places: &Places) -> bool {
-    let cell = line.cell(places.flags);
-    if cell.is_empty() {
-        return false;
-    }
-    let is_meant = |flag: &str| flag == "cached" && line.cell(places.method) == b"cached";
-    let mut is_doubtful = false;
-    for flag in String::from_utf8_lossy(cell).split_ascii_whitespace() {
-        is_doubtful |= DOUBTFUL.contains(&flag) && !is_meant(flag);
-        if !group.flags.contains(flag) && group.flags.len() < 64 {
-            group.flags.insert(flag.to_owned());
-        }
-    }
-    is_doubtful
-}
-
-/// A time of a line as seconds since 1970.
-fn seconds_of(cell: &[u8]) -> Option<f64> {
-    let time: SystemTime = humantime::parse_rfc3339(std::str::from_utf8(cell).ok()?).ok()?;
-    Some(time.duration_since(UNIX_EPOCH).ok()?.as_secs_f64())
 }

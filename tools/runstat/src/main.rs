@@ -10,6 +10,8 @@ mod figures;
 mod gather;
 mod group;
 mod limit;
+mod means;
+mod places;
 mod plan;
 mod read;
 mod record;

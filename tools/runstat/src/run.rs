@@ -97,7 +97,7 @@ fn print(recorder: &Recorder<'_>, format: Format, session: &Session) -> anyhow::
             }
         }
         (Format::Csv, Some(pivot)) => {
-            let table = Report::new(*recorder).pivot_csv(pivot);
+            let table = Report::new(*recorder).pivot(pivot, true);
             let mut writer = csv::Writer::from_writer(Vec::new());
             writer.write_record(&table.head)?;
             for row in &table.rows {

@@ -83,7 +83,9 @@ fn means_and_spreads_are_those_of_ministat_and_medians_are_right() {
         for (mark, side) in [("x ", a), ("+ ", b)] {
             let [n, min, max, median, mean, stddev] = ministat(name, mark)[..] else { panic!("{name}") };
             let mut sample = Sample::default();
-            side.iter().for_each(|value| sample.push(*value, Spot::default(), 1));
+            for value in &side {
+                sample.push(*value, Spot::default(), 1);
+            }
             assert!((sample.count() as f64 - n).abs() < 0.5);
             assert_eq!(sample.extremes(), Some((min, max)), "{name}");
             assert!((sample.mean().unwrap() / mean - 1.0).abs() < 1e-6, "{name}");
