@@ -177,14 +177,15 @@ fn a_signal_ends_the_reading_and_not_the_figures() {
     let mut child =
         runstat().command(&[]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut log = Log::new();
-    let text = std::fs::read(log.rates("a", &["1", "2", "3"]).save("log.csv")).unwrap();
+    let text = std::fs::read(log.rates("a", &["1"; 3000]).save("log.csv")).unwrap();
     let mut stdin = child.stdin.take().unwrap();
+    // More than a pipe holds: when all of it is written, the tool is reading.
+    assert!(text.len() > 300_000);
     stdin.write_all(&text).unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(300));
     nix::sys::signal::kill(nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap()), Signal::SIGTERM).unwrap();
     let output = child.wait_with_output().unwrap();
     drop(stdin);
     assert_eq!(std::os::unix::process::ExitStatusExt::signal(&output.status), Some(15));
     let rows = testkit::records(&String::from_utf8(output.stdout).unwrap());
-    assert_eq!(rows[0].count("n"), 3);
+    assert_eq!(rows[0].count("n"), 3000);
 }

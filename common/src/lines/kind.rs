@@ -32,21 +32,26 @@ impl Kind {
     /// line is cut short.
     pub fn follows(&self, header: &[String], cells: usize) -> bool {
         let (is_complete, known) = (cells >= header.len(), &self.known);
+        // The columns that are known, and perhaps newer ones.
         if self.schema.is_some() && header.len() >= known.len() && begins_alike(header, known) {
             return is_complete || !self.is_exact;
         }
+        // Another version's, with fewer columns.
         if let Some(schema) = self.schema.filter(|_| !self.is_exact)
             && header.len() >= schema.shared.len()
             && begins_alike(header, known)
         {
             return true;
         }
+        // Another tool's.
         if schema::ALL.iter().any(|schema| names_of(schema) == header) {
             return false;
         }
+        // An unknown tool's.
         if self.schema.is_none() && begins_alike(header, &names_of(schema::ALL[0])[..schema::ALL[0].shared.len()]) {
             return true;
         }
+        // No tool's: columns were cut or moved.
         let is_same_set =
             header.len() == known.len() && known.iter().all(|name| header.iter().any(|cell| cell == name));
         cells == header.len() && (cells != known.len() || is_same_set)
