@@ -177,7 +177,7 @@ fn a_signal_ends_the_reading_and_not_the_figures() {
     let mut child =
         runstat().command(&[]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut log = Log::new();
-    let text = std::fs::read(log.rates("a", &["1"; 3000]).save("log.csv")).unwrap();
+    let text = std::fs::read(log.rates("a", &vec!["1"; 3000]).save("log.csv")).unwrap();
     let mut stdin = child.stdin.take().unwrap();
     // More than a pipe holds: when all of it is written, the tool is reading.
     assert!(text.len() > 300_000);
