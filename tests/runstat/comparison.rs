@@ -85,6 +85,10 @@ fn cells_that_hold_no_number_are_unknown() {
     let ended = log.run(&["--baseline", "a"]).success();
     let rows = ended.records();
     assert_eq!((rows[0].count("n"), rows[1].count("n"), rows[1].text("verdict")), (4, 4, "better"));
+    assert!(
+        ended.stderr.contains("2 of 2 groups have runs without a value, as 3 of 7 in tcpsink tcp_recv nas a"),
+        "{ended:?}"
+    );
     assert!(ended.stderr.contains("3 cells hold no finite number") && ended.stderr.contains("log.csv:2"), "{ended:?}");
 }
 

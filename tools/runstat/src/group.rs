@@ -22,6 +22,8 @@ pub struct Group {
     /// Schema of its first line.
     pub tag: String,
     pub samples: Vec<Sample>,
+    /// Runs that count, with and without values.
+    pub runs: u64,
     /// Doubtful runs that are not in the samples.
     pub left_out: u64,
     pub sums: Sums,
@@ -75,6 +77,7 @@ impl Group {
             key,
             tag: tag.to_owned(),
             samples: (0..metrics).map(|_| Sample::default()).collect(),
+            runs: 0,
             left_out: 0,
             sums: Sums::default(),
             began: (String::new(), String::new()),
@@ -143,6 +146,7 @@ impl Group {
             self.left_out += 1;
             return;
         }
+        self.runs += 1;
         for (sample, value) in self.samples.iter_mut().zip(&run.values) {
             if let Some(value) = value {
                 sample.push(*value, run.spot, samples);

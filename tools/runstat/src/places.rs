@@ -10,7 +10,7 @@ use crate::group::{Group, SumPlaces};
 use crate::plan::FILE;
 
 /// Flags with which a run is no good measure of what it is called.
-const DOUBTFUL: &[&str] = &["partial", "capped", "cached", "sparse", "unwritten", "fallback", "reset"];
+pub const DOUBTFUL: &[&str] = &["partial", "capped", "cached", "sparse", "unwritten", "fallback", "reset"];
 
 /// Schemas whose lines are no measurements, by the end of the tool's name: facts, and what this tool prints itself.
 const OTHERS: &[&str] = &["-facts", "runstat", "runstat-bottleneck"];
