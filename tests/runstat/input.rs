@@ -96,13 +96,26 @@ fn intervals_of_a_run_are_one_value() {
 fn a_total_stands_for_its_intervals_and_a_killed_run_is_left_out() {
     let mut log = Log::new();
     interval(&mut log, "1", "100", "10");
-    log.line(&tcpsink::SCHEMA, &[("label", "a"), ("test", "tcp_recv"), ("bytes_per_s", "150")]);
+    let began = ("time", "2026-01-01T00:00:00.000Z");
+    log.line(&tcpsink::SCHEMA, &[began, ("label", "a"), ("test", "tcp_recv"), ("bytes_per_s", "150")]);
     interval(&mut log, "1", "7", "10");
     let ended = log.run(&[]).success();
     let row = &ended.records()[0];
     assert_eq!((row.count("n"), row.number("median"), row.count("left_out")), (1, 150.0, 1));
     assert!(ended.stderr.contains("--keep-flagged"), "{}", ended.stderr);
     assert_eq!(log.run(&["--keep-flagged"]).success().records()[0].count("n"), 2);
+}
+
+#[test]
+fn a_killed_run_is_not_lost_in_the_next_total() {
+    let mut log = Log::new();
+    interval(&mut log, "1", "7", "10");
+    for _ in 0..10 {
+        log.line(&tcpsink::SCHEMA, &[("label", "a"), ("test", "tcp_recv"), ("bytes_per_s", "150"), ("bytes", "1500")]);
+    }
+    let row = &log.run(&[]).success().records()[0];
+    assert_eq!((row.count("n"), row.count("left_out")), (10, 1));
+    assert_eq!((row.text("bytes"), row.text("seconds"), row.text("flags")), ("15000", "100.000000", ""));
 }
 
 #[test]

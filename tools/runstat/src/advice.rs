@@ -4,7 +4,6 @@ use common::cli::Session;
 
 use crate::comparison::{Comparison, Summary};
 use crate::group::Group;
-use crate::places::DOUBTFUL;
 use crate::record::Recorder;
 use crate::remarks::Remarks;
 use crate::statistics::rank::smallest_p;
@@ -86,8 +85,8 @@ impl Adviser<'_> {
         let left_out: u64 = findings.groups.iter().map(|group| group.left_out).sum();
         if left_out > 0 {
             let groups: Vec<_> = findings.groups.iter().filter(|group| group.left_out > 0).collect();
-            let flags = groups.iter().flat_map(|group| &group.flags).map(String::as_str);
-            let mut flags: Vec<&str> = flags.filter(|flag| DOUBTFUL.contains(flag)).collect();
+            let mut flags: Vec<&str> =
+                groups.iter().flat_map(|group| &group.left_out_flags).map(String::as_str).collect();
             flags.sort_unstable();
             flags.dedup();
             self.say(&format!(

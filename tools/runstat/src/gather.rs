@@ -116,7 +116,6 @@ impl<'a> Gatherer<'a> {
 
     fn take_total(&mut self, index: usize, line: &Line<'_>, spot: Spot) {
         let samples = self.samples();
-        let name = self.places.run_name(line);
         let settled = if self.plan.has_all_metrics { None } else { self.groups[index].settled_metric() };
         let mut run = std::mem::take(&mut self.run);
         run.values.clear();
@@ -129,14 +128,16 @@ impl<'a> Gatherer<'a> {
             });
         }
         run.spot = spot;
+        run.is_doubtful = self.places.is_doubtful(line);
+        run.flags.clear();
+        run.flags += &self.places.flags(line);
+        self.close_intervals(index, line);
         let group = &mut self.groups[index];
-        run.is_doubtful = self.places.note_flags(group, line);
-        // Its intervals are in it.
-        group.open.retain(|open| !open.is_series_of(name));
-        group.note(line.cell(self.places.time), name.host);
-        group.sums.add(line, self.places.sums);
-        self.watch.look(line, &mut group.seen);
-        group.take_total(&run, self.plan.keeps_flagged, samples);
+        if group.take_total(&run, self.plan.keeps_flagged, samples) {
+            group.note(line.cell(self.places.time), line.cell(self.places.host));
+            group.sums.add(line, self.places.sums);
+            self.watch.look(line, &mut group.seen);
+        }
         for (limit, place, _) in &self.limits {
             if let Some(value) = line.figure(*place) {
                 self.remarks.check(limit, value, &self.groups[index], spot);
@@ -145,41 +146,53 @@ impl<'a> Gatherer<'a> {
         self.run = run;
     }
 
-    fn take_interval(&mut self, index: usize, line: &Line<'_>, spot: Spot) {
+    /// At a total: its intervals are in it. Those of a run before, that was killed, are not.
+    fn close_intervals(&mut self, index: usize, line: &Line<'_>) {
         let name = self.places.run_name(line);
-        let length = line.figure(self.places.seconds).unwrap_or(1.0);
         let group = &mut self.groups[index];
-        let found = group.open.iter().position(|open| open.is_series_of(name));
-        let start = places::seconds_of(line.cell(self.places.time));
-        // Without a time, lines of one name are of one run.
-        let start = |open: Option<&OpenRun>| start.unwrap_or_else(|| open.map_or(0.0, OpenRun::end));
-        let found = match found {
-            Some(open) if group.open[open].goes_on(name, start(Some(&group.open[open]))) => open,
-            other => {
-                if let Some(over) = other {
-                    let over = group.open.swap_remove(over);
-                    self.finish(index, over);
-                }
-                let group = &mut self.groups[index];
-                group.note(line.cell(self.places.time), name.host);
-                group.open.push(OpenRun::new(name, start(None), self.metrics.len() + self.limits.len()));
-                group.open.len() - 1
-            }
-        };
+        let Some(open) = group.open.iter().position(|open| open.is_series_of(name)) else { return };
+        let open = group.open.swap_remove(open);
+        if self.places.start(line).is_some_and(|start| !open.ends_with(name, start)) {
+            self.finish(index, open);
+        }
+    }
+
+    fn take_interval(&mut self, index: usize, line: &Line<'_>, spot: Spot) {
+        let place = self.open_run(index, line);
+        let (length, start) = (line.figure(self.places.seconds).unwrap_or(1.0), self.places.start(line));
         let group = &mut self.groups[index];
-        let is_doubtful = self.places.note_flags(group, line);
         self.watch.look(line, &mut group.seen);
-        let open = &mut group.open[found];
-        open.is_doubtful |= is_doubtful;
+        let open = &mut group.open[place];
+        open.is_doubtful |= self.places.is_doubtful(line);
+        open.add_flags(&self.places.flags(line));
         open.spot = spot;
-        let began = start(Some(open));
-        open.extend(began, length);
+        open.extend(start.unwrap_or_else(|| open.end()), length);
         let limits = self.limits.iter().map(|&(_, place, _)| place);
         for (place, heap) in self.metrics.iter().map(|&(place, _)| place).chain(limits).zip(&mut open.heaps) {
             if let Some(value) = line.figure(place) {
                 heap.add(value, length);
             }
         }
+    }
+
+    /// Index of the open run that an interval belongs to; of a new one if it goes on with none.
+    fn open_run(&mut self, index: usize, line: &Line<'_>) -> usize {
+        let name = self.places.run_name(line);
+        let start = self.places.start(line);
+        let group = &mut self.groups[index];
+        if let Some(place) = group.open.iter().position(|open| open.is_series_of(name)) {
+            let open = &group.open[place];
+            if open.goes_on(name, start.unwrap_or_else(|| open.end())) {
+                return place;
+            }
+            let over = group.open.swap_remove(place);
+            self.finish(index, over);
+        }
+        let group = &mut self.groups[index];
+        group.note(line.cell(self.places.time), name.host);
+        let heaps = self.metrics.len() + self.limits.len();
+        group.open.push(OpenRun::new(name, start.unwrap_or_default(), heaps));
+        group.open.len() - 1
     }
 
     /// Takes a run of which no total came.

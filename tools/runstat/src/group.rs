@@ -11,6 +11,9 @@ use crate::sample::Sample;
 /// Runs of nothing but intervals that wait for the word whether the group has totals.
 const WAITING: usize = 1000;
 
+/// Flags that are remembered: there are not so many.
+const MOST_FLAGS: usize = 64;
+
 /// Runs after which a group's metric is settled.
 const SETTLED: u64 = 1000;
 
@@ -31,7 +34,9 @@ pub struct Group {
     pub began: (String, String),
     /// The machine that measured; empty if there are several.
     pub host: Option<String>,
+    /// Flags of the runs that count, and of those that are left out.
     pub flags: BTreeSet<String>,
+    pub left_out_flags: BTreeSet<String>,
     pub seen: Seen,
     pub open: Vec<OpenRun>,
     waiting: Vec<Run>,
@@ -83,6 +88,7 @@ impl Group {
             began: (String::new(), String::new()),
             host: None,
             flags: BTreeSet::new(),
+            left_out_flags: BTreeSet::new(),
             seen: Seen::default(),
             open: Vec::new(),
             waiting: Vec::new(),
@@ -107,10 +113,10 @@ impl Group {
         }
     }
 
-    /// Takes a run that has a total line: `None` of a metric that is not settled on.
-    pub fn take_total(&mut self, run: &Run, keeps_doubtful: bool, samples: usize) {
+    /// Takes a run that has a total line, with no value of a metric that is not settled on; whether it counts.
+    pub fn take_total(&mut self, run: &Run, keeps_doubtful: bool, samples: usize) -> bool {
         self.has_totals = true;
-        self.push(run, keeps_doubtful, samples);
+        self.push(run, keeps_doubtful, samples)
     }
 
     /// Takes a run that has none. In a group that has totals it was killed, and is doubtful.
@@ -135,16 +141,23 @@ impl Group {
         for mut run in std::mem::take(&mut self.waiting) {
             if self.has_totals {
                 run.is_doubtful = true;
-                self.flags.insert("partial".into());
+                run.flags += " partial";
             }
             self.push(&run, keeps_doubtful, samples);
         }
     }
 
-    fn push(&mut self, run: &Run, keeps_doubtful: bool, samples: usize) {
-        if run.is_doubtful && !keeps_doubtful {
+    fn push(&mut self, run: &Run, keeps_doubtful: bool, samples: usize) -> bool {
+        let counts = !run.is_doubtful || keeps_doubtful;
+        let flags = if counts { &mut self.flags } else { &mut self.left_out_flags };
+        for flag in run.flags.split_ascii_whitespace() {
+            if flags.len() < MOST_FLAGS && !flags.contains(flag) {
+                flags.insert(flag.to_owned());
+            }
+        }
+        if !counts {
             self.left_out += 1;
-            return;
+            return false;
         }
         self.runs += 1;
         for (sample, value) in self.samples.iter_mut().zip(&run.values) {
@@ -152,6 +165,7 @@ impl Group {
                 sample.push(*value, run.spot, samples);
             }
         }
+        true
     }
 
     /// The first metric that has any value above zero, once there are enough runs to say.

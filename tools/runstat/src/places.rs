@@ -1,16 +1,17 @@
 //! Where the columns stand that make runs and groups of lines, and what they say.
 
+use std::borrow::Cow;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use common::lines::{Line, Place, Wanted};
 use common::schema::{self, line::Span};
 
 use crate::collapse::RunName;
-use crate::group::{Group, SumPlaces};
+use crate::group::SumPlaces;
 use crate::plan::FILE;
 
 /// Flags with which a run is no good measure of what it is called.
-pub const DOUBTFUL: &[&str] = &["partial", "capped", "cached", "sparse", "unwritten", "fallback", "reset"];
+const DOUBTFUL: &[&str] = &["partial", "capped", "cached", "sparse", "unwritten", "fallback", "reset"];
 
 /// Schemas whose lines are no measurements, by the end of the tool's name: facts, and what this tool prints itself.
 const OTHERS: &[&str] = &["-facts", "runstat", "runstat-bottleneck"];
@@ -77,21 +78,25 @@ impl Places {
         RunName { host: line.cell(self.host), number: line.cell(self.run), stream: line.cell(self.stream) }
     }
 
-    /// Remembers the flags of a line; whether one of them makes it doubtful. That a cached read is cached is no doubt.
-    pub fn note_flags(&self, group: &mut Group, line: &Line<'_>) -> bool {
-        let cell = line.cell(self.flags);
-        if cell.is_empty() {
+    /// The flags of a line, with spaces between them.
+    pub fn flags<'l>(&self, line: &Line<'l>) -> Cow<'l, str> {
+        line.text(self.flags)
+    }
+
+    /// Whether one of its flags makes a line doubtful. That a cached read is cached is no doubt.
+    pub fn is_doubtful(&self, line: &Line<'_>) -> bool {
+        if line.cell(self.flags).is_empty() {
             return false;
         }
         let is_meant = |flag: &str| flag == "cached" && line.cell(self.method) == b"cached";
-        let mut is_doubtful = false;
-        for flag in String::from_utf8_lossy(cell).split_ascii_whitespace() {
-            is_doubtful |= DOUBTFUL.contains(&flag) && !is_meant(flag);
-            if !group.flags.contains(flag) && group.flags.len() < 64 {
-                group.flags.insert(flag.to_owned());
-            }
-        }
-        is_doubtful
+        self.flags(line).split_ascii_whitespace().any(|flag| DOUBTFUL.contains(&flag) && !is_meant(flag))
+    }
+
+    /// When a line's span began, seconds since 1970; `None` if it does not say.
+    pub fn start(&self, line: &Line<'_>) -> Option<f64> {
+        let time = std::str::from_utf8(line.cell(self.time)).ok()?;
+        let time: SystemTime = humantime::parse_rfc3339(time).ok()?;
+        Some(time.duration_since(UNIX_EPOCH).ok()?.as_secs_f64())
     }
 }
 
@@ -103,10 +108,4 @@ pub fn is_measurement(tool: &str) -> bool {
 /// The tool that wrote the line, without the number of its columns.
 pub fn tool_of<'l>(line: &Line<'l>) -> &'l str {
     schema::tag_parts(line.layout().tag().as_bytes()).map_or("", |(tool, _)| tool)
-}
-
-/// A time of a line as seconds since 1970.
-pub fn seconds_of(cell: &[u8]) -> Option<f64> {
-    let time: SystemTime = humantime::parse_rfc3339(std::str::from_utf8(cell).ok()?).ok()?;
-    Some(time.duration_since(UNIX_EPOCH).ok()?.as_secs_f64())
 }
