@@ -3,7 +3,7 @@
 //! A tool goes the same way each time: arguments as typed ([`cli`], [`units`]) become a plan; [`workers`] run the
 //! hot loops and only add to their [`counters`]; the [`sampler`] wakes on absolute deadlines and subtracts snapshots;
 //! a span becomes one line of the columns in [`schema`], which [`output`] writes in one flushed write. [`stop`] is how
-//! all of it ends, [`console`] is what people see meanwhile. Nothing here knows what a tool measures.
+//! all of it ends, [`console`] is what people see meanwhile. [`lines`] reads back what [`output`] wrote. Nothing here knows what a tool measures.
 
 pub mod access;
 pub mod buffer;
@@ -13,6 +13,7 @@ pub mod counters;
 pub mod cpu;
 pub mod facts;
 pub mod latency;
+pub mod lines;
 pub mod mount;
 pub mod output;
 pub mod pace;

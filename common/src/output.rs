@@ -10,7 +10,7 @@ use anyhow::Context;
 use serde::Serialize;
 
 use crate::console::Console;
-use crate::schema::Schema;
+use crate::schema::{self, Schema};
 use crate::stop::Stop;
 
 /// `--header`.
@@ -153,14 +153,7 @@ fn last_line(tail: &[u8], schema: &Schema) -> Last {
     let header = schema.header();
     let starts_record = |line: &&[u8]| {
         line.starts_with(b"schema,")
-            || line.split(|byte| *byte == b',').next().is_some_and(|tag| {
-                let mut parts = tag.split(|byte| *byte == b'/');
-                let (tool, number) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
-                tool.first().is_some_and(u8::is_ascii_lowercase)
-                    && tool.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'-')
-                    && !number.is_empty()
-                    && number.iter().all(u8::is_ascii_digit)
-            })
+            || line.split(|byte| *byte == b',').next().is_some_and(|tag| schema::tag_parts(tag).is_some())
     };
     match tail.split(|byte| *byte == b'\n').rev().find(starts_record) {
         Some(line) if line.starts_with(own_line.as_bytes()) || line == header.trim_end().as_bytes() => Last::Same,

@@ -57,6 +57,34 @@ impl<const DECIMALS: usize> Serialize for Fixed<DECIMALS> {
     }
 }
 
+/// A finite number with as many decimals as it needs: ten significant digits, and no exponent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, PartialOrd)]
+pub struct Decimal(f64);
+
+impl Decimal {
+    /// `None`, hence an empty field, where there is no finite figure.
+    pub fn new(value: f64) -> Option<Self> {
+        value.is_finite().then_some(Self(value))
+    }
+
+    /// The number itself.
+    pub fn value(self) -> f64 {
+        self.0
+    }
+}
+
+impl Cell for Decimal {
+    const KIND: &'static str = "decimal";
+}
+
+impl Serialize for Decimal {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // Rust prints the shortest text that reads back as the same number; rounding first takes off what arithmetic left.
+        let rounded: f64 = format!("{:.9e}", self.0).parse().unwrap_or(self.0);
+        serializer.collect_str(&(rounded + 0.0))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,5 +100,14 @@ mod tests {
         let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
         writer.serialize((Fixed::<6>::new(1e-9), Fixed::<1>::new(2.5e12), None::<Fixed<1>>)).unwrap();
         assert_eq!(String::from_utf8(writer.into_inner().unwrap()).unwrap(), "0.000000,2500000000000.0,\n");
+    }
+
+    #[test]
+    fn decimals_are_as_long_as_they_need() {
+        let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
+        let cells = [0.1 + 0.2, 1e-10, 2_500_000_000.0, 1.0 / 3.0, -0.0, f64::NAN].map(Decimal::new);
+        writer.serialize(cells).unwrap();
+        let text = String::from_utf8(writer.into_inner().unwrap()).unwrap();
+        assert_eq!(text, "0.3,0.0000000001,2500000000,0.3333333333,0,\n");
     }
 }

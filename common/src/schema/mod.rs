@@ -1,15 +1,17 @@
 //! The columns of every tool, defined once: writers take their structs from here, readers and `--columns` the tables.
 
 mod cell;
+pub mod direction;
 pub mod diskread;
 pub mod facts;
 pub mod ifstat;
 pub mod line;
 pub mod nfscopy;
+pub mod runstat;
 pub mod tcpsink;
 pub mod udpblast;
 
-pub use cell::{Cell, Fixed};
+pub use cell::{Cell, Decimal, Fixed};
 
 /// One column as `--columns` prints it.
 #[derive(Debug, Clone, Copy, serde::Serialize)]
@@ -47,6 +49,8 @@ pub const ALL: &[&Schema] = &[
     &ifstat::FACTS,
     &ifstat::DIFFERENCES,
     &ifstat::STATS,
+    &runstat::SCHEMA,
+    &runstat::BOTTLENECK,
 ];
 
 impl Schema {
@@ -70,6 +74,15 @@ impl Schema {
         let names: Vec<_> = self.columns().map(|column| column.name).collect();
         names.join(",") + "\n"
     }
+}
+
+/// The tool and the number in the first column of a line: `tcpsink/1`; `None` for anything else.
+pub fn tag_parts(cell: &[u8]) -> Option<(&str, &str)> {
+    let (tool, number) = std::str::from_utf8(cell).ok()?.split_once('/')?;
+    let is_tool = tool.starts_with(|first: char| first.is_ascii_lowercase())
+        && tool.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
+    let is_number = (1..=9).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit());
+    (is_tool && is_number).then_some((tool, number))
 }
 
 /// Defines a struct of cells and the table of its columns in one place, so that they cannot drift apart.

@@ -1,0 +1,159 @@
+//! The command line as typed.
+#![allow(clippy::doc_markdown, reason = "the texts are help texts first")]
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use common::output::Header;
+use common::units;
+
+use crate::figures::Unit;
+use crate::limit::Limit;
+
+/// Read the lines of the other tools: statistics, comparison, verdict, bottleneck
+///
+/// Reads lines of all tools in any mix, from each FILE or from stdin: headers may be repeated, missing or newer than this
+/// program. A run is one value: its total line or, where there is none, what its interval lines come to together. What is
+/// no line is skipped, counted and named on stderr.
+///
+/// With --baseline every other label is compared with that one, group by group: better or worse when it differs (rank
+/// test, adjusted for the number of comparisons, p < 5 %) by more than the threshold; same when the whole interval of the
+/// ratio is within the threshold; else undecided.
+///
+/// stdout is a table on a terminal and CSV elsewhere (--columns explains the columns); stderr is for people. Exit status:
+/// 0 done, 1 no lines, --fail-on or --max applies, or reading failed, 2 usage.
+#[derive(Debug, Parser)]
+#[command(name = "runstat", version, args_conflicts_with_subcommands = true)]
+pub struct Args {
+    #[command(flatten)]
+    pub groups: GroupArgs,
+    /// What else to do
+    #[command(subcommand)]
+    pub verb: Option<Verb>,
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Say which layer of a path limits it, or that the lines do not decide it
+    Bottleneck(BottleneckArgs),
+}
+
+/// `runstat [FILE...]`.
+#[derive(Debug, Clone, clap::Args)]
+pub struct GroupArgs {
+    /// Files with lines; - or nothing: stdin
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Columns to calculate with [default: bytes_per_s, else ops_per_s, p50_us or seconds]
+    #[arg(long, short, value_name = "COLUMN", value_delimiter = ',', help_heading = "Groups")]
+    pub metric: Vec<String>,
+    /// Columns whose values make a group; file is one, too [default: schema,test,target,label]
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',', help_heading = "Groups")]
+    pub by: Vec<String>,
+    /// Take only lines with this value in this column; of several conditions, with all of them
+    #[arg(long = "where", value_name = "COLUMN=VALUE", value_parser = condition, help_heading = "Groups")]
+    pub conditions: Vec<(String, String)>,
+    /// Count runs with doubtful flags, too: partial, capped, cached, sparse, unwritten, fallback, reset
+    #[arg(long, help_heading = "Groups")]
+    pub keep_flagged: bool,
+    /// Compare all other labels with LABEL
+    #[arg(long, short, value_name = "LABEL", help_heading = "Comparison")]
+    pub baseline: Option<String>,
+    /// Compare the lines of each FILE, whatever their labels, with those of this file
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["baseline", "along"], help_heading = "Comparison")]
+    pub baseline_file: Option<PathBuf>,
+    /// Compare along this column instead of the label: --baseline names a value of it
+    #[arg(long, value_name = "COLUMN", requires = "baseline", default_value = "label", help_heading = "Comparison")]
+    pub along: String,
+    /// Count a change of up to PCT as the same
+    #[arg(long, value_name = "PCT", value_parser = units::percent, default_value = "5", allow_hyphen_values = true, help_heading = "Comparison")]
+    pub threshold: f64,
+    /// End with status 1 if a verdict is worse; undecided: if one is neither better nor same
+    #[arg(long, value_enum, value_name = "VERDICT", help_heading = "Comparison")]
+    pub fail_on: Option<FailOn>,
+    /// End with status 1 if a run is beyond a limit, as in 'lost_pct>1' or 'bytes_per_s<100e6'
+    #[arg(long, value_name = "LIMIT", help_heading = "Comparison")]
+    pub max: Vec<Limit>,
+    #[command(flatten)]
+    pub show: ShowArgs,
+    /// Spread the groups over columns of a table by this column, as in --pivot test
+    #[arg(long, value_name = "COLUMN", help_heading = "Output")]
+    pub pivot: Option<String>,
+    /// What the cells of --pivot hold [default: median, with --baseline verdict]
+    #[arg(long, value_enum, value_name = "WHAT", requires = "pivot", help_heading = "Output")]
+    pub cell: Option<CellKind>,
+    /// Unit of the figures in tables, as in Mbit/s, kB/s, MiB/s, ms [default: one that suits them]
+    #[arg(long, value_name = "UNIT", help_heading = "Output")]
+    pub unit: Option<Unit>,
+}
+
+/// `runstat bottleneck`.
+#[derive(Debug, Clone, clap::Args)]
+pub struct BottleneckArgs {
+    /// Files with lines of tcpsink, udpblast, diskread and nfscopy on one path; - or nothing: stdin
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Count runs with doubtful flags, too: partial, capped, cached, sparse, unwritten, fallback, reset
+    #[arg(long)]
+    pub keep_flagged: bool,
+    #[command(flatten)]
+    pub show: ShowArgs,
+}
+
+/// How stdout and stderr look.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Output")]
+pub struct ShowArgs {
+    /// What stdout is [default: table on a terminal, else csv]
+    #[arg(long, short, value_enum)]
+    pub format: Option<Format>,
+    /// When to print the header of --format csv
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
+    pub header: Header,
+    /// Print nothing but errors to stderr
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// `--format`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Aligned columns for people
+    Table,
+    /// One line per group
+    Csv,
+    /// A table to paste into a report
+    Markdown,
+}
+
+/// `--fail-on`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FailOn {
+    /// A verdict is worse
+    Worse,
+    /// A verdict is neither better nor same
+    Undecided,
+}
+
+/// `--cell`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CellKind {
+    /// The median
+    Median,
+    /// The mean
+    Mean,
+    /// The smallest
+    Min,
+    /// The largest
+    Max,
+    /// The number of runs
+    N,
+    /// Ratio to the baseline and verdict
+    Verdict,
+}
+
+fn condition(text: &str) -> Result<(String, String), &'static str> {
+    let (column, value) = text.split_once('=').ok_or("expected COLUMN=VALUE, as in test=tcp_recv")?;
+    Ok((column.trim().to_owned(), value.to_owned()))
+}

@@ -1,0 +1,183 @@
+//! Interval lines of one run become one value: a hundred seconds of one run are one run, not a hundred.
+
+use common::schema::direction::{Better, better};
+
+use crate::sample::Spot;
+
+/// What the value of a run is, given those of its intervals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    /// Rates, shares, latencies: the mean, weighted by the intervals' lengths.
+    Mean,
+    /// Amounts.
+    Sum,
+    Max,
+    Min,
+}
+
+impl Rule {
+    /// The rule for the column `name`.
+    pub fn of(name: &str) -> Self {
+        let is_rate = ["_per_s", "_pct", "_us"].iter().any(|end| name.ends_with(end));
+        if name.starts_with("max_") {
+            Self::Max
+        } else if name.starts_with("min_") {
+            Self::Min
+        } else if !is_rate && (better(name) == Some(Better::Lower) || name == "bytes" || name == "ops") {
+            Self::Sum
+        } else {
+            Self::Mean
+        }
+    }
+}
+
+/// Values of intervals, added up.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Heap {
+    sum: f64,
+    weighted: f64,
+    weight: f64,
+    extremes: Option<(f64, f64)>,
+}
+
+impl Heap {
+    /// Adds an interval's value; its weight is its length in seconds.
+    pub fn add(&mut self, value: f64, weight: f64) {
+        self.sum += value;
+        self.weighted += value * weight;
+        self.weight += weight;
+        let (min, max) = self.extremes.unwrap_or((value, value));
+        self.extremes = Some((min.min(value), max.max(value)));
+    }
+
+    /// The value of all of them; `None` of none.
+    pub fn value(&self, rule: Rule) -> Option<f64> {
+        let (min, max) = self.extremes?;
+        match rule {
+            Rule::Mean => (self.weight > 0.0).then(|| self.weighted / self.weight),
+            Rule::Sum => Some(self.sum),
+            Rule::Max => Some(max),
+            Rule::Min => Some(min),
+        }
+    }
+}
+
+/// How far times of one run may be apart that should be equal, seconds: a machine may be busy.
+const SLACK: f64 = 1.0;
+
+/// One run's value of each metric.
+#[derive(Debug, Clone, Default)]
+pub struct Run {
+    pub values: Vec<Option<f64>>,
+    pub spot: Spot,
+    /// Its flags, with spaces between them.
+    pub flags: String,
+    pub is_doubtful: bool,
+}
+
+/// A run that has interval lines, and no total so far.
+#[derive(Debug)]
+pub struct OpenRun {
+    host: Box<[u8]>,
+    number: Box<[u8]>,
+    stream: Box<[u8]>,
+    /// When the first interval began and the last one ended, seconds since 1970.
+    start: f64,
+    end: f64,
+    length: f64,
+    pub heaps: Vec<Heap>,
+    pub spot: Spot,
+    flags: String,
+    pub is_doubtful: bool,
+}
+
+/// What tells one run's intervals from another's, beside its group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunName<'a> {
+    pub host: &'a [u8],
+    pub number: &'a [u8],
+    pub stream: &'a [u8],
+}
+
+impl OpenRun {
+    /// A run without intervals.
+    pub fn new(name: RunName<'_>, start: f64, metrics: usize) -> Self {
+        Self {
+            host: name.host.into(),
+            number: name.number.into(),
+            stream: name.stream.into(),
+            start,
+            end: start,
+            length: 0.0,
+            heaps: vec![Heap::default(); metrics],
+            spot: Spot::default(),
+            flags: String::new(),
+            is_doubtful: false,
+        }
+    }
+
+    /// Whether the run is called that, but for its number.
+    pub fn is_series_of(&self, name: RunName<'_>) -> bool {
+        *self.host == *name.host && *self.stream == *name.stream
+    }
+
+    /// Whether an interval that begins at `start` belongs to it: a stall has interval lines, too, so that a gap is another
+    /// run.
+    pub fn goes_on(&self, name: RunName<'_>, start: f64) -> bool {
+        let gap = start - self.end;
+        *self.number == *name.number && gap.abs() <= self.length.max(SLACK)
+    }
+
+    /// Whether a total that began at `start` is its.
+    pub fn ends_with(&self, name: RunName<'_>, start: f64) -> bool {
+        *self.number == *name.number && (start - self.start).abs() <= SLACK
+    }
+
+    /// When a line without a time began: where the one before ended.
+    pub fn end(&self) -> f64 {
+        self.end
+    }
+
+    /// Adds flags that it does not have.
+    pub fn add_flags(&mut self, flags: &str) {
+        for flag in flags.split_ascii_whitespace() {
+            if !self.flags.split(' ').any(|other| other == flag) {
+                self.flags.extend([flag, " "]);
+            }
+        }
+    }
+
+    /// Takes note of an interval's place in time.
+    pub fn extend(&mut self, start: f64, length: f64) {
+        self.end = start + length;
+        self.length = length;
+    }
+
+    /// The run's values.
+    pub fn finish(self, rules: impl Iterator<Item = Rule>) -> Run {
+        let values = self.heaps.iter().zip(rules).map(|(heap, rule)| heap.value(rule)).collect();
+        Run { values, spot: self.spot, flags: self.flags, is_doubtful: self.is_doubtful }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_weighted_by_time_and_an_amount_summed() {
+        let mut heap = Heap::default();
+        heap.add(100.0, 1.0);
+        heap.add(400.0, 0.5);
+        assert_eq!(heap.value(Rule::of("bytes_per_s")), Some(200.0));
+        assert_eq!(heap.value(Rule::of("errors")), Some(500.0));
+        assert_eq!(heap.value(Rule::of("max_us")), Some(400.0));
+        assert_eq!(heap.value(Rule::of("min_rtt_us")), Some(100.0));
+        assert_eq!(Heap::default().value(Rule::Sum), None);
+        for (name, rule) in
+            [("lost_pct", Rule::Mean), ("p99_us", Rule::Mean), ("fsync_s", Rule::Sum), ("ops", Rule::Sum)]
+        {
+            assert_eq!(Rule::of(name), rule, "{name}");
+        }
+    }
+}

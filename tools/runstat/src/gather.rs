@@ -1,0 +1,232 @@
+//! From lines to groups of runs: what counts, which group it belongs to, and what must be said about the rest.
+
+use std::collections::HashMap;
+
+use anyhow::bail;
+use common::lines::{Line, Place, Wanted};
+use common::schema::line::Span;
+
+use crate::collapse::{OpenRun, Rule, Run};
+use crate::dimensions::Watch;
+use crate::group::Group;
+use crate::limit::Limit;
+use crate::places::{self, By, Places};
+use crate::plan::Plan;
+use crate::remarks::{NamedColumns, Remarks};
+use crate::sample::Spot;
+
+/// Most groups: more of them are no groups.
+const MAX_GROUPS: usize = 10_000;
+
+/// Takes lines, gives groups.
+#[derive(Debug)]
+pub struct Gatherer<'a> {
+    plan: &'a Plan,
+    files: &'a [String],
+    places: Places,
+    metrics: Vec<(Place, Rule)>,
+    limits: Vec<(&'a Limit, Place, Rule)>,
+    conditions: Vec<(Place, &'a [u8])>,
+    watch: Watch,
+    by_key: HashMap<Vec<u8>, usize>,
+    key: Vec<u8>,
+    run: Run,
+    pub groups: Vec<Group>,
+    pub remarks: Remarks,
+    named: NamedColumns,
+}
+
+impl<'a> Gatherer<'a> {
+    /// A gatherer without groups, and the columns that it wants.
+    pub fn new(plan: &'a Plan, files: &'a [String]) -> (Self, Wanted) {
+        let mut wanted = Wanted::default();
+        let places = Places::new(&plan.by, &mut wanted);
+        let metrics = plan.metrics.iter().map(|name| (wanted.column(name), Rule::of(name))).collect();
+        let limits =
+            plan.limits.iter().map(|limit| (limit, wanted.column(&limit.column), Rule::of(&limit.column))).collect();
+        let conditions = plan.conditions.iter().map(|(name, value)| (wanted.column(name), value.as_bytes())).collect();
+        let watch = Watch::new(&plan.by, &mut wanted);
+        let named = NamedColumns::new(plan.named_columns(), &mut wanted);
+        let gatherer = Self {
+            plan,
+            files,
+            places,
+            metrics,
+            limits,
+            conditions,
+            watch,
+            by_key: HashMap::new(),
+            key: Vec::new(),
+            run: Run::default(),
+            groups: Vec::new(),
+            remarks: Remarks::default(),
+            named,
+        };
+        (gatherer, wanted)
+    }
+
+    /// Takes a line of the file `file`.
+    pub fn take(&mut self, file: usize, line: &Line<'_>) -> anyhow::Result<()> {
+        self.named.look(line);
+        let tool = places::tool_of(line);
+        if !places::is_measurement(tool) {
+            return Ok(());
+        }
+        if !self.conditions.iter().all(|(place, value)| line.cell(*place) == *value) {
+            return Ok(());
+        }
+        let Some(span) = self.places.span(line) else { return Ok(()) };
+        self.remarks.lines += 1;
+        let group = self.group_of(file, tool, line)?;
+        let spot = Spot { file: u32::try_from(file).unwrap_or(u32::MAX), line: line.number() };
+        match span {
+            Span::Total => self.take_total(group, line, spot),
+            Span::Interval => self.take_interval(group, line, spot),
+        }
+        Ok(())
+    }
+
+    fn group_of(&mut self, file: usize, tool: &str, line: &Line<'_>) -> anyhow::Result<usize> {
+        self.key.clear();
+        for by in &self.places.by {
+            match by {
+                By::Tool => self.key.extend_from_slice(tool.as_bytes()),
+                By::File => self.key.extend_from_slice(self.files[file].as_bytes()),
+                By::Column(place) => self.key.extend_from_slice(line.cell(*place)),
+            }
+            // Not a byte of UTF-8, so that two columns cannot be shifted against each other.
+            self.key.push(0xff);
+        }
+        if let Some(&group) = self.by_key.get(&self.key) {
+            return Ok(group);
+        }
+        if self.groups.len() == MAX_GROUPS {
+            bail!("more than {MAX_GROUPS} groups (fewer columns in --by make fewer)");
+        }
+        let parts = self.key.split(|byte| *byte == 0xff).take(self.plan.by.len());
+        let key = parts.map(|part| String::from_utf8_lossy(part).into_owned()).collect();
+        self.groups.push(Group::new(key, line.layout().tag(), self.metrics.len()));
+        self.by_key.insert(self.key.clone(), self.groups.len() - 1);
+        Ok(self.groups.len() - 1)
+    }
+
+    fn samples(&self) -> usize {
+        self.groups.len() * if self.plan.has_all_metrics { self.metrics.len() } else { 1 }
+    }
+
+    fn take_total(&mut self, index: usize, line: &Line<'_>, spot: Spot) {
+        let samples = self.samples();
+        let settled = if self.plan.has_all_metrics { None } else { self.groups[index].settled_metric() };
+        let mut run = std::mem::take(&mut self.run);
+        run.values.clear();
+        for (metric, &(place, _)) in self.metrics.iter().enumerate() {
+            let is_needed = settled.is_none_or(|settled| settled == metric);
+            run.values.push(if is_needed {
+                self.remarks.figure(line, place, spot, &self.plan.metrics[metric])
+            } else {
+                None
+            });
+        }
+        run.spot = spot;
+        run.is_doubtful = self.places.is_doubtful(line);
+        run.flags.clear();
+        run.flags += &self.places.flags(line);
+        self.close_intervals(index, line);
+        let group = &mut self.groups[index];
+        if group.take_total(&run, self.plan.keeps_flagged, samples) {
+            group.note(line.cell(self.places.time), line.cell(self.places.host));
+            group.sums.add(line, self.places.sums);
+            self.watch.look(line, &mut group.seen);
+        }
+        for (limit, place, _) in &self.limits {
+            if let Some(value) = line.figure(*place) {
+                self.remarks.check(limit, value, &self.groups[index], spot);
+            }
+        }
+        self.run = run;
+    }
+
+    /// At a total: its intervals are in it. Those of a run before, that was killed, are not.
+    fn close_intervals(&mut self, index: usize, line: &Line<'_>) {
+        let name = self.places.run_name(line);
+        let group = &mut self.groups[index];
+        let Some(open) = group.open.iter().position(|open| open.is_series_of(name)) else { return };
+        let open = group.open.swap_remove(open);
+        if self.places.start(line).is_some_and(|start| !open.ends_with(name, start)) {
+            self.finish(index, open);
+        }
+    }
+
+    fn take_interval(&mut self, index: usize, line: &Line<'_>, spot: Spot) {
+        let place = self.open_run(index, line);
+        let (length, start) = (line.figure(self.places.seconds).unwrap_or(1.0), self.places.start(line));
+        let group = &mut self.groups[index];
+        self.watch.look(line, &mut group.seen);
+        let open = &mut group.open[place];
+        open.is_doubtful |= self.places.is_doubtful(line);
+        open.add_flags(&self.places.flags(line));
+        open.spot = spot;
+        open.extend(start.unwrap_or_else(|| open.end()), length);
+        let limits = self.limits.iter().map(|&(_, place, _)| place);
+        for (place, heap) in self.metrics.iter().map(|&(place, _)| place).chain(limits).zip(&mut open.heaps) {
+            if let Some(value) = line.figure(place) {
+                heap.add(value, length);
+            }
+        }
+    }
+
+    /// Index of the open run that an interval belongs to; of a new one if it goes on with none.
+    fn open_run(&mut self, index: usize, line: &Line<'_>) -> usize {
+        let name = self.places.run_name(line);
+        let start = self.places.start(line);
+        let group = &mut self.groups[index];
+        if let Some(place) = group.open.iter().position(|open| open.is_series_of(name)) {
+            let open = &group.open[place];
+            if open.goes_on(name, start.unwrap_or_else(|| open.end())) {
+                return place;
+            }
+            let over = group.open.swap_remove(place);
+            self.finish(index, over);
+        }
+        let group = &mut self.groups[index];
+        group.note(line.cell(self.places.time), name.host);
+        let heaps = self.metrics.len() + self.limits.len();
+        group.open.push(OpenRun::new(name, start.unwrap_or_default(), heaps));
+        group.open.len() - 1
+    }
+
+    /// Takes a run of which no total came.
+    fn finish(&mut self, index: usize, open: OpenRun) {
+        let samples = self.samples();
+        let rules = self.metrics.iter().map(|&(_, rule)| rule).chain(self.limits.iter().map(|&(_, _, rule)| rule));
+        let mut run = open.finish(rules);
+        let limited = run.values.split_off(self.metrics.len());
+        for ((limit, _, _), value) in self.limits.iter().zip(limited) {
+            if let Some(value) = value {
+                self.remarks.check(limit, value, &self.groups[index], run.spot);
+            }
+        }
+        self.groups[index].take_intervals(run, self.plan.keeps_flagged, samples);
+    }
+
+    /// Takes what is still open.
+    pub fn end(&mut self) {
+        let samples = self.samples();
+        for index in 0..self.groups.len() {
+            for open in std::mem::take(&mut self.groups[index].open) {
+                self.finish(index, open);
+            }
+            self.groups[index].settle(self.plan.keeps_flagged, samples);
+        }
+    }
+
+    /// A column that the command line names and no line has.
+    pub fn missing_column<'w>(&self, wanted: &'w Wanted) -> Option<&'w str> {
+        self.named.missing(wanted)
+    }
+
+    /// Settings that differ inside groups.
+    pub fn varied(&self) -> Vec<&'static str> {
+        self.watch.varied()
+    }
+}

@@ -1,0 +1,28 @@
+//! `runstat`: read the lines of the other tools and say what they come to: statistics, comparison, verdict, bottleneck.
+
+mod advice;
+mod args;
+mod bottleneck;
+mod collapse;
+mod comparison;
+mod dimensions;
+mod figures;
+mod gather;
+mod group;
+mod limit;
+mod means;
+mod places;
+mod plan;
+mod read;
+mod record;
+mod remarks;
+mod report;
+mod run;
+mod sample;
+mod statistics;
+mod table;
+mod verdict;
+
+fn main() -> std::process::ExitCode {
+    common::cli::main(&common::schema::runstat::SCHEMA, run::run)
+}

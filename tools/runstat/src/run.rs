@@ -1,0 +1,136 @@
+//! What the tool does, in one screen: read the lines, make groups of them, calculate, print, judge.
+
+use anyhow::bail;
+use common::cli::{Ending, OutputArgs, Session};
+use common::output::Header;
+use common::schema::Schema;
+use common::schema::runstat::SCHEMA;
+
+use crate::advice;
+use crate::args::{Args, FailOn, Format, GroupArgs, ShowArgs, Verb};
+use crate::comparison::Findings;
+use crate::gather::Gatherer;
+use crate::plan::{self, Plan};
+use crate::read;
+use crate::record::Recorder;
+use crate::report::Report;
+use crate::verdict::Verdict;
+
+/// Does what was asked.
+pub fn run(args: Args) -> anyhow::Result<Ending> {
+    match args.verb {
+        Some(Verb::Bottleneck(args)) => crate::bottleneck::run(&args),
+        None => groups(&args.groups),
+    }
+}
+
+fn groups(args: &GroupArgs) -> anyhow::Result<Ending> {
+    let plan = Plan::new(args)?;
+    let format = plan::format(args.show.format);
+    let is_lines = format == Format::Csv && plan.pivot.is_none();
+    let session = open(&args.show, &SCHEMA, is_lines)?;
+    let files: Vec<String> = plan.files.iter().map(|path| plan::file_name(path)).collect();
+
+    let (mut gatherer, wanted) = Gatherer::new(&plan, &files);
+    read::lines(&plan.files, &wanted, &session, |file, line| gatherer.take(file, line))?;
+    gatherer.end();
+    if let Some(column) = gatherer.missing_column(&wanted) {
+        bail!("no line has a column {column}");
+    }
+    let varied = gatherer.varied();
+    let remarks = gatherer.remarks;
+    let findings = Findings::of(gatherer.groups, &plan);
+    let recorder = Recorder { plan: &plan, files: &files, findings: &findings };
+    refuse_nothing(&recorder, remarks.lines)?;
+
+    advice::give(&recorder, &remarks, &varied, &session);
+    print(&recorder, format, &session)?;
+    if let Some(ending) = Ending::of(&session.stop) {
+        return Ok(ending);
+    }
+    let has_failed = advice::alarm(&remarks, &recorder, &session) | fails(&recorder, &session);
+    Ok(if has_failed { Ending::Failed } else { Ending::Measured })
+}
+
+/// Takes over signals, stdout and stderr; tables have no header of lines.
+pub fn open(show: &ShowArgs, schema: &Schema, is_lines: bool) -> anyhow::Result<Session> {
+    let header = if is_lines { show.header } else { Header::Never };
+    OutputArgs { label: None, header, quiet: show.quiet, summary: false }.open("runstat", schema)
+}
+
+/// Nothing to calculate with is a failure that says what is missing.
+fn refuse_nothing(recorder: &Recorder<'_>, lines: u64) -> anyhow::Result<()> {
+    let Recorder { plan, findings, files } = recorder;
+    if lines == 0 {
+        let hint = if plan.conditions.is_empty() { "" } else { " that --where lets through" };
+        bail!("no lines of measurements in {}{hint}", files.join(", "));
+    }
+    if findings.summaries.is_empty() {
+        let left_out: u64 = findings.groups.iter().map(|group| group.left_out).sum();
+        if left_out > 0 {
+            bail!("all {left_out} runs have doubtful flags (--keep-flagged counts them all the same)");
+        }
+        bail!("no line has a number in {} (--metric)", plan.metrics.join(", "));
+    }
+    if let Some(against) = &plan.against {
+        let column = &plan.by[against.along];
+        let sides = crate::record::distinct(
+            findings.summaries.iter().map(|summary| findings.groups[summary.group].key[against.along].as_str()),
+        );
+        if !sides.contains(&against.baseline.as_str()) {
+            let sides: Vec<_> = sides.iter().take(8).map(|side| format!("'{side}'")).collect();
+            bail!("no runs with {column} '{}' (--baseline); there are: {}", against.baseline, sides.join(", "));
+        }
+        if sides.len() == 1 {
+            bail!("there is nothing but the baseline: all runs have {column} '{}'", against.baseline);
+        }
+    }
+    Ok(())
+}
+
+fn print(recorder: &Recorder<'_>, format: Format, session: &Session) -> anyhow::Result<()> {
+    let pivot = recorder.plan.pivot;
+    match (format, pivot) {
+        (Format::Csv, None) => {
+            for line in recorder.lines()? {
+                session.lines.write_line(&line)?;
+            }
+        }
+        (Format::Csv, Some(pivot)) => {
+            let table = Report::new(*recorder).pivot(pivot, true);
+            let mut writer = csv::Writer::from_writer(Vec::new());
+            writer.write_record(&table.head)?;
+            for row in &table.rows {
+                writer.write_record(row)?;
+            }
+            session.lines.write_line(&String::from_utf8(writer.into_inner()?)?)?;
+        }
+        _ => {
+            let tables = Report::new(*recorder).tables();
+            let text: String = tables.iter().map(|table| table.text(format)).collect();
+            session.lines.write_line(text.strip_suffix('\n').unwrap_or(&text))?;
+        }
+    }
+    Ok(())
+}
+
+/// `--fail-on`: whether a verdict is what must not be; says which.
+fn fails(recorder: &Recorder<'_>, session: &Session) -> bool {
+    let Recorder { plan, findings, .. } = recorder;
+    let is_bad = |verdict: Verdict| match plan.fail_on {
+        None => false,
+        Some(FailOn::Worse) => verdict == Verdict::Worse,
+        Some(FailOn::Undecided) => !matches!(verdict, Verdict::Better | Verdict::Same),
+    };
+    let mut has_failed = false;
+    for comparison in findings.comparisons.iter().filter(|comparison| is_bad(comparison.verdict)) {
+        let summary = &findings.summaries[comparison.of];
+        let name = advice::group_name(&findings.groups[summary.group]);
+        let ratio = comparison.ratio.map(|ratio| format!(" ({})", crate::figures::percent(ratio.estimate)));
+        let metric = &plan.metrics[summary.metric];
+        let word = comparison.verdict.word();
+        session.console.error(&format!("{metric} of {name}: {word}{} (--fail-on)", ratio.unwrap_or_default()));
+        has_failed = true;
+    }
+    has_failed
+}
