@@ -13,6 +13,7 @@ pub mod counters;
 pub mod cpu;
 pub mod latency;
 pub mod lines;
+pub mod median;
 pub mod output;
 pub mod pace;
 pub mod peer;

@@ -1,0 +1,1 @@
+//! `runplot` as a shell uses it.

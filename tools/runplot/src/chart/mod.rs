@@ -1,0 +1,77 @@
+//! A chart as it is before anybody draws it: panels, axes and marks, in values and not in pixels. The picture and the
+//! terminal draw the same one.
+
+pub mod axis;
+pub mod clock;
+pub mod thin;
+pub mod unit;
+
+pub use axis::{Axis, Scale};
+
+/// All that is drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chart {
+    pub title: String,
+    /// How to read it, in a sentence or none.
+    pub caption: String,
+    pub panels: Vec<Panel>,
+    /// Names of the series, by the number that marks carry; one alone needs no legend.
+    pub legend: Vec<String>,
+    pub arrangement: Arrangement,
+    /// What the user should know of what is not drawn.
+    pub remarks: Vec<String>,
+}
+
+/// How the panels lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arrangement {
+    /// One below the other.
+    Stacked,
+    /// One below the other over the same x axis, which the last one shows.
+    SharedX,
+    /// Side by side, two in a row.
+    Grid,
+}
+
+/// One pair of axes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Panel {
+    pub heading: String,
+    pub x: Axis,
+    pub y: Axis,
+    pub series: Vec<Series>,
+    /// Its share of the height, in relation to others.
+    pub weight: f64,
+}
+
+/// What belongs together and looks alike.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    /// Index in [`Chart::legend`], which picks colour, marker and dash.
+    pub look: usize,
+    pub marks: Vec<Mark>,
+}
+
+/// A place in values: x, y.
+pub type Point = (f64, f64);
+
+/// Something drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Mark {
+    /// Points joined by lines.
+    Line(Vec<Point>),
+    /// Points that stand alone.
+    Dots(Vec<Dot>),
+    /// From a smallest to a largest value at the same x.
+    Range { x: f64, low: f64, high: f64 },
+    /// A row's median and the interval that it is known within.
+    Median { row: f64, value: f64, interval: Option<(f64, f64)> },
+}
+
+/// A point that stands alone.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Dot {
+    pub at: Point,
+    /// Drawn as an outline: flagged as doubtful.
+    pub is_hollow: bool,
+}
