@@ -21,7 +21,10 @@ pub fn of(table: &Table, keys: &[usize], left_out: &[&str]) -> Vec<String> {
             name.extend(word(dimension, &table.keys[*key][index]));
         }
     }
-    names.into_iter().map(|words| if words.is_empty() { "(no label)".into() } else { words.join(" ") }).collect()
+    let nameless =
+        |key: &usize| Some(table.value(*key, "label")).filter(|label| !label.is_empty()).unwrap_or("(no label)");
+    let pairs = names.into_iter().zip(keys);
+    pairs.map(|(words, key)| if words.is_empty() { nameless(key).into() } else { words.join(" ") }).collect()
 }
 
 /// Values of texts stand alone; numbers and rare dimensions are named.
@@ -31,8 +34,11 @@ fn word(dimension: &str, value: &str) -> Option<String> {
     }
     let speaks_for_itself = ["label", "test", "target", "host", "schema", "method", "mechanism", "counter", "metric"];
     let is_number = value.parse::<f64>().is_ok();
-    let text: String = value.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
-    Some(if speaks_for_itself.contains(&dimension) && !is_number { text } else { format!("{dimension}={text}") })
+    Some(if speaks_for_itself.contains(&dimension) && !is_number {
+        value.into()
+    } else {
+        format!("{dimension}={value}")
+    })
 }
 
 /// What is alike in `parts` and in its value, by number.
@@ -49,6 +55,22 @@ fn partition<'a>(parts: &[usize], values: impl Iterator<Item = &'a str>) -> Vec<
 
 fn count(parts: &[usize]) -> usize {
     parts.iter().max().map_or(0, |last| last + 1)
+}
+
+/// Dimensions that follow from the test, as the method of either end of a connection does: they tell nothing apart.
+pub fn of_test_alone<'a>(table: &'a Table, keys: &[usize]) -> Vec<&'a str> {
+    let follows = |index: usize| {
+        if ["label", "target", "host"].contains(&table.dimensions[index].as_str()) {
+            return false;
+        }
+        let mut seen = HashMap::new();
+        keys.iter().all(|key| {
+            let value = table.keys[*key][index].as_str();
+            *seen.entry(table.value(*key, "test")).or_insert(value) == value
+        })
+    };
+    let dimensions = table.dimensions.iter().enumerate();
+    dimensions.filter(|(index, _)| follows(*index)).map(|(_, dimension)| dimension.as_str()).collect()
 }
 
 /// `keys` with those together that are the same but for the dimensions `left_out`: for each key, the number of its group.
@@ -71,7 +93,9 @@ mod tests {
         let table = table_of(&request(|_| ()), "label,test,host,span,threads,method", &lines);
         assert_eq!(of(&table, &[0, 1, 2, 3], &[]), ["a send", "a recv", "b send", "b recv"]);
         assert_eq!(of(&table, &[0, 2], &["label"]), ["threads=4", "threads=8"]);
-        assert_eq!(of(&table, &[0], &[]), ["(no label)"]);
+        assert_eq!(of(&table, &[0], &[]), ["a"]);
+        assert!(of_test_alone(&table, &[0, 1]).contains(&"method"));
+        assert!(!of_test_alone(&table, &[0, 1, 2, 3]).contains(&"method"));
         assert_eq!(groups(&table, &[0, 1, 2, 3], &["label", "threads"]), [0, 1, 0, 1]);
     }
 }

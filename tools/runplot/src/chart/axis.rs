@@ -140,9 +140,9 @@ fn with_room(low: f64, high: f64) -> (f64, f64) {
     (if low == 0.0 { low } else { low - room }, if high == 0.0 { high } else { high + room })
 }
 
-/// About five round numbers from low to high.
+/// Some six round numbers from low to high.
 fn linear_ticks(low: f64, high: f64, is_whole: bool) -> Vec<f64> {
-    let rough = (high - low) / 5.0;
+    let rough = (high - low) / 6.0;
     if !(rough.is_finite() && rough > 0.0) {
         return Vec::new();
     }

@@ -22,6 +22,22 @@ pub struct Chart {
     pub remarks: Vec<String>,
 }
 
+impl Chart {
+    /// A label may hold anything: nothing of it may move the cursor, or stand in an XML file that then is none.
+    pub fn make_harmless(&mut self) {
+        let panels = self.panels.iter_mut().flat_map(|panel| {
+            let ticks = panel.x.ticks.iter_mut().chain(&mut panel.y.ticks).map(|tick| &mut tick.text);
+            ticks.chain([&mut panel.heading, &mut panel.x.title, &mut panel.y.title])
+        });
+        for text in panels.chain(&mut self.legend).chain([&mut self.title, &mut self.caption]) {
+            let is_harmful = |c: char| c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}');
+            if text.contains(is_harmful) {
+                *text = text.replace(is_harmful, "\u{fffd}");
+            }
+        }
+    }
+}
+
 /// How the panels lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrangement {

@@ -36,6 +36,7 @@ pub fn chart(table: &Table, request: &Request) -> anyhow::Result<Chart> {
     if let Some(title) = &request.title {
         chart.title.clone_from(title);
     }
+    chart.make_harmless();
     Ok(chart)
 }
 
@@ -74,17 +75,12 @@ fn is_history(table: &Table) -> bool {
 /// Whether requests were timed, and nothing else measured.
 fn is_of_latencies(table: &Table) -> bool {
     let has_curve = |index: usize| table.figure("p50_us", index).is_some() && table.figure("p99_us", index).is_some();
-    !table.rows.is_empty()
-        && table
-            .rows
-            .iter()
-            .enumerate()
-            .all(|(index, row)| has_curve(index) && is_request(table.value(row.key, "test")))
+    table.rows.iter().all(|row| is_request(table.value(row.key, "test"))) && (0..table.rows.len()).any(has_curve)
 }
 
-/// Whether a test's result is its latency, not its rate.
+/// Whether a test's result is its latency, not its rate; `pong` is what the other end counted.
 pub fn is_request(test: &str) -> bool {
-    ["ping", "connect"].iter().any(|word| test.contains(word))
+    ["ping", "pong", "connect"].iter().any(|word| test.contains(word))
 }
 
 /// The rows that a chart of runs draws: totals.

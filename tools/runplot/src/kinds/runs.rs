@@ -22,10 +22,12 @@ const SPREAD: f64 = 0.5;
 pub fn chart(table: &Table, request: &Request) -> anyhow::Result<Chart> {
     let rows = totals(table)?;
     let keys = keys_of(table, &rows);
-    let labels = keys.iter().map(|key| table.value(*key, "label"));
-    let mut labels = labels.collect::<Vec<_>>();
-    labels.sort_unstable();
-    labels.dedup();
+    let mut labels: Vec<&str> = Vec::new();
+    for label in keys.iter().map(|key| table.value(*key, "label")) {
+        if !labels.contains(&label) {
+            labels.push(label);
+        }
+    }
     let tests = by_test(table, &rows);
     let mut drawn = 0;
     let (mut panels, mut remarks, mut first_metric) = (Vec::new(), Vec::new(), None);
@@ -101,7 +103,7 @@ fn panel(
 ) -> Panel {
     let values: Vec<f64> = groups.iter().flat_map(|group| &group.runs).map(|(value, _)| *value).collect();
     let series = groups.iter().enumerate().map(|(row, group)| {
-        let label = labels.binary_search(&table.value(group.key, "label")).unwrap_or_default();
+        let label = labels.iter().position(|label| *label == table.value(group.key, "label")).unwrap_or_default();
         let look = if labels.len() > 1 { label } else { row };
         Series { look, marks: marks(row as f64, &group.runs, request.keeps_flagged) }
     });

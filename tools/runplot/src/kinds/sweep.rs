@@ -41,10 +41,12 @@ pub fn chart(table: &Table, request: &Request) -> anyhow::Result<Chart> {
     }
     let keys = keys_of(table, &rows);
     // One series is the same in all panels, and has one name and look.
-    let groups = names::groups(table, &keys, &[x, "test"]);
+    let mut left_out = names::of_test_alone(table, &keys);
+    left_out.extend([x, "test"]);
+    let groups = names::groups(table, &keys, &left_out);
     let firsts: Vec<usize> = (0..).map_while(|group| groups.iter().position(|other| *other == group)).collect();
     let mut remarks = Vec::new();
-    let mut legend = names::of(table, &firsts.iter().map(|index| keys[*index]).collect::<Vec<_>>(), &[x, "test"]);
+    let mut legend = names::of(table, &firsts.iter().map(|index| keys[*index]).collect::<Vec<_>>(), &left_out);
     limit_series(&mut legend, &mut remarks);
 
     let tests = by_test(table, &rows);

@@ -71,7 +71,9 @@ fn suiting(table: &Table, rows: &[usize]) -> Vec<String> {
     let moves = |index: usize, value: f64| is_taken[index] && value > 0.0 && !is_request(test(index));
     let answers = |index: usize, _| is_taken[index] && is_request(test(index));
     let rate = ["bytes_per_s", "ops_per_s"].into_iter().find(|name| table.any(name, moves));
-    let latencies = ["p50_us", "p99_us"].into_iter().filter(|name| table.any(name, answers));
+    let takes = |index: usize, _| is_taken[index];
+    let median = ["p50_us"].into_iter().filter(|name| table.any(name, answers));
+    let latencies = median.chain(["p99_us"].into_iter().filter(|name| table.any(name, takes)));
     // A receiver sends nothing whose way back it could time.
     let trips = |index: usize, _| is_taken[index] && knows_round_trips(test(index)) && !is_request(test(index));
     let trips = ["rtt_us", "rpc_rtt_us"].into_iter().filter(|name| table.any(name, trips));
@@ -80,6 +82,15 @@ fn suiting(table: &Table, rows: &[usize]) -> Vec<String> {
     columns.truncate(MOST_PANELS - usize::from(errors.is_some()));
     columns.extend(errors.map(String::from));
     columns
+}
+
+/// Whether the column is a result of such a test, and not a line along zero.
+fn is_telling(column: &str, test: &str) -> bool {
+    match column {
+        "bytes_per_s" | "ops_per_s" => !is_request(test),
+        "rtt_us" => knows_round_trips(test) && !is_request(test),
+        _ => true,
+    }
 }
 
 fn knows_round_trips(test: &str) -> bool {
@@ -132,7 +143,7 @@ fn panel(table: &Table, request: &Request, column: &str, spans: &[Vec<Stretch>])
             let mut hollow = Vec::new();
             for spot in &stretch.rows {
                 let row = &table.rows[spot.row];
-                let is_told = column != "rtt_us" || knows_round_trips(table.value(row.key, "test"));
+                let is_told = !request.y.is_empty() || is_telling(column, table.value(row.key, "test"));
                 let Some(value) = table.figure(column, spot.row).filter(|_| is_told) else {
                     marks.extend((!line.is_empty()).then(|| Mark::Line(std::mem::take(&mut line))));
                     continue;

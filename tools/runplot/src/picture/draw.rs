@@ -23,6 +23,8 @@ const RADIUS: f64 = 3.75;
 
 /// A line with more points than that has a marker on some of them only.
 const MARKED: usize = 40;
+/// A line with more points than that has no dashes.
+const DASHED: usize = 300;
 /// On how many.
 const SOME: usize = 10;
 
@@ -174,7 +176,9 @@ fn curve<B: DrawingBackend>(
     // Two columns a pixel: what they cannot show nobody sees.
     let thinned = thin(points, panel.x.scale, (frame.plot.width() * 2.0) as u32);
     let places: Vec<(f64, f64)> = thinned.iter().filter_map(|point| frame.place(panel, *point)).collect();
-    line(pen, &places, look)?;
+    // Dashes of a line that goes up and down at every pixel are noise.
+    let look_of_line = if places.len() > DASHED { Look { dash: &[], ..look } } else { look };
+    line(pen, &places, look_of_line)?;
     let step = if places.len() > MARKED { places.len().div_ceil(SOME) } else { 1 };
     for place in places.iter().skip(step / 2).step_by(step) {
         marker(pen, *place, look, false)?;

@@ -70,6 +70,8 @@ fn plot(panel: &Panel, texts: usize, width: usize, rows: usize, style: Style) ->
     let columns = width.saturating_sub(texts + 2).max(LEAST.0);
     let mut canvas = Canvas::new(columns, rows, style);
     let place = |x: f64, y: f64| panel.x.scale.share(x).zip(panel.y.scale.share(y));
+    // A row of runs has its median on one line of text, and its dots on the next.
+    let aside = if panel.y.has_grid || rows < 2 * panel.y.ticks.len() { 0.0 } else { 0.25 };
     let signs = if style.is_ascii { ['|', '='] } else { ['┃', '━'] };
     for series in &panel.series {
         for mark in &series.marks {
@@ -82,11 +84,13 @@ fn plot(panel: &Panel, texts: usize, width: usize, rows: usize, style: Style) ->
                     places.first().into_iter().for_each(|first| canvas.dot(*first, series.look));
                 }
                 Mark::Dots(dots) => {
-                    for at in dots.iter().filter_map(|dot| place(dot.at.0, dot.at.1)) {
+                    let row = |y: f64| if panel.y.has_grid { y } else { y.round() + aside };
+                    for at in dots.iter().filter_map(|dot| place(dot.at.0, row(dot.at.1))) {
                         canvas.dot(at, series.look);
                     }
                 }
                 Mark::Median { row, value, interval } => {
+                    let row = &(row - aside);
                     let (low, high) = interval.unwrap_or((*value, *value));
                     let ends = place(low, *row).zip(place(high, *row));
                     for ((from, up), (to, _)) in ends.into_iter().filter(|_| interval.is_some()) {
@@ -104,7 +108,8 @@ fn plot(panel: &Panel, texts: usize, width: usize, rows: usize, style: Style) ->
     }
     let mut names = vec![""; rows];
     for tick in &panel.y.ticks {
-        let row = panel.y.scale.share(tick.at).map(|share| (((1.0 - share) * rows as f64) as usize).min(rows - 1));
+        let row =
+            panel.y.scale.share(tick.at - aside).map(|share| (((1.0 - share) * rows as f64) as usize).min(rows - 1));
         // The tick that came first stays: rows are from the top, and values from zero.
         if let Some(name) = row.and_then(|row| names.get_mut(row)).filter(|name| name.is_empty()) {
             *name = &tick.text;
