@@ -5,7 +5,7 @@ use statrs::distribution::{Binomial, DiscreteCDF};
 /// The median of sorted values; `None` of none.
 pub fn median(sorted: &[f64]) -> Option<f64> {
     let middle = sorted.len().checked_sub(1)? / 2;
-    let high = sorted.get(middle + 1).filter(|_| sorted.len() % 2 == 0).unwrap_or(&sorted[middle]);
+    let high = sorted.get(middle + 1).filter(|_| sorted.len().is_multiple_of(2)).unwrap_or(&sorted[middle]);
     // Not (low + high) / 2, which may overflow.
     Some(sorted[middle] + (high - sorted[middle]) / 2.0)
 }

@@ -21,6 +21,7 @@ use crate::chart::unit::Unit;
 /// reading or writing failed, 2 usage.
 #[derive(Debug, Clone, Parser)]
 #[command(name = "runplot", version)]
+#[allow(clippy::struct_excessive_bools, reason = "each is an option that people turn on")]
 pub struct Args {
     /// Files with lines; - or nothing: stdin
     #[arg(value_name = "FILE")]

@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(of(&table, &[0, 2], &["label"]), ["threads=4", "threads=8"]);
         assert_eq!(of(&table, &[0], &[]), ["a"]);
         assert!(of_test_alone(&table, &[0, 1]).contains(&"method"));
-        assert!(!of_test_alone(&table, &[0, 1, 2, 3]).contains(&"method"));
+        assert!(!of_test_alone(&table, &[0, 1, 2, 3]).contains(&"threads"));
         assert_eq!(groups(&table, &[0, 1, 2, 3], &["label", "threads"]), [0, 1, 0, 1]);
     }
 }

@@ -132,7 +132,7 @@ fn extent(values: &[f64]) -> (f64, f64) {
 
 /// Makes room above, and below unless that is zero; an axis of a single value has room all the same.
 fn with_room(low: f64, high: f64) -> (f64, f64) {
-    if low == high {
+    if high <= low {
         let room = if low == 0.0 { 1.0 } else { low.abs() * 0.1 };
         return if low == 0.0 { (0.0, room) } else { (low - room, high + room) };
     }

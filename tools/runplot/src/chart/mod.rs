@@ -38,6 +38,12 @@ impl Chart {
     }
 }
 
+/// Whole pixels or characters: rounded down, and none of what is negative or no number.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` keeps to the range")]
+pub fn whole(length: f64) -> usize {
+    length as usize
+}
+
 /// How the panels lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrangement {

@@ -3,11 +3,11 @@
 use super::{Point, Scale};
 
 /// Of each column of the `columns` that the x axis has, keeps the first, smallest, largest and last point.
-pub fn thin(line: &[Point], x: Scale, columns: u32) -> Vec<Point> {
-    if line.len() <= columns as usize * 4 {
+pub fn thin(line: &[Point], x: Scale, columns: usize) -> Vec<Point> {
+    if line.len() <= columns * 4 {
         return line.to_vec();
     }
-    let column = |point: &Point| x.share(point.0).map(|share| (share * f64::from(columns)).floor());
+    let column = |point: &Point| x.share(point.0).map(|share| (share * columns as f64).floor());
     let mut kept = Vec::new();
     for group in line.chunk_by(|one, next| column(one) == column(next)) {
         let by_value = |index: &usize, other: &usize| group[*index].1.total_cmp(&group[*other].1);

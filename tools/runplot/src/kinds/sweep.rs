@@ -116,8 +116,12 @@ fn marks(points: &[(f64, f64, bool)], keeps_flagged: bool) -> Vec<Mark> {
     steps.sort_unstable_by(f64::total_cmp);
     let (mut line, mut marks) = (Vec::new(), Vec::new());
     for step in steps {
-        let mut runs: Vec<f64> =
-            points.iter().filter(is_counted).filter(|point| point.0 == step).map(|point| point.1).collect();
+        let mut runs: Vec<f64> = points
+            .iter()
+            .filter(is_counted)
+            .filter(|point| point.0.total_cmp(&step).is_eq())
+            .map(|point| point.1)
+            .collect();
         runs.sort_unstable_by(f64::total_cmp);
         if let Some(median) = median::median(&runs) {
             line.push((step, median));

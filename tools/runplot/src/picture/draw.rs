@@ -8,7 +8,7 @@ use super::legend;
 use super::look::{Look, dashes};
 use super::pen::{Anchor, Pen};
 use crate::chart::thin::thin;
-use crate::chart::{Axis, Chart, Mark, Panel, Point};
+use crate::chart::{Axis, Chart, Mark, Panel, Point, whole};
 
 /// The colour of texts.
 pub const INK: RGBColor = RGBColor(0x22, 0x22, 0x22);
@@ -174,7 +174,7 @@ fn curve<B: DrawingBackend>(
     points: &[Point],
 ) -> anyhow::Result<()> {
     // Two columns a pixel: what they cannot show nobody sees.
-    let thinned = thin(points, panel.x.scale, (frame.plot.width() * 2.0) as u32);
+    let thinned = thin(points, panel.x.scale, whole(frame.plot.width() * 2.0));
     let places: Vec<(f64, f64)> = thinned.iter().filter_map(|point| frame.place(panel, *point)).collect();
     // Dashes of a line that goes up and down at every pixel are noise.
     let look_of_line = if places.len() > DASHED { Look { dash: &[], ..look } } else { look };

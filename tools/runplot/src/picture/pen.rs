@@ -8,6 +8,8 @@ use plotters::backend::DrawingBackend;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{FontDesc, FontFamily, FontStyle, FontTransform, RGBColor, ShapeStyle, TextStyle, register_font};
 
+use crate::chart::whole;
+
 /// A place in units of the backend.
 type BackendCoord = (i32, i32);
 
@@ -26,7 +28,7 @@ pub fn error_of(error: &impl std::fmt::Display) -> anyhow::Error {
     anyhow!("cannot draw: {error}")
 }
 
-/// Makes the built-in font known: DejaVu Sans, so that a machine without fonts draws, and measures, like any other.
+/// Makes the built-in font known: `DejaVu` Sans, so that a machine without fonts draws, and measures, like any other.
 pub fn load_font() -> anyhow::Result<()> {
     register_font(FAMILY.as_str(), FontStyle::Normal, dejavu::sans::regular())
         .map_err(|_| anyhow!("cannot load the built-in font"))
@@ -109,7 +111,7 @@ impl<B: DrawingBackend> Pen<'_, B> {
         while kept > 1 && self.width(&fitting, size)? > room {
             // As much less as it is too wide, so that long texts take few turns.
             let share = room / self.width(&fitting, size)?.max(1.0);
-            kept = ((kept as f64 * share) as usize).clamp(1, kept - 1);
+            kept = whole(kept as f64 * share).clamp(1, kept - 1);
             let (head, tail) = (kept.div_ceil(2), letters.len() - kept / 2);
             fitting = letters[..head].iter().chain(&['…']).chain(&letters[tail..]).collect();
         }

@@ -1,5 +1,7 @@
 //! A panel's plot in characters: dots of braille, or a sign for each series where there are no colours to tell them apart.
 
+use crate::chart::whole;
+
 /// Dots of a character across and down.
 const ACROSS: usize = 2;
 const DOWN: usize = 4;
@@ -73,11 +75,11 @@ impl Canvas {
     pub fn line(&mut self, from: (f64, f64), to: (f64, f64), look: usize) {
         let (from, to) = (self.fine(from), self.fine(to));
         let (width, height) = (to.0 as f64 - from.0 as f64, to.1 as f64 - from.1 as f64);
-        let steps = width.abs().max(height.abs()).max(1.0) as usize;
+        let steps = whole(width.abs().max(height.abs()).max(1.0));
         for step in 0..=steps {
             let share = step as f64 / steps as f64;
             let (x, y) = (from.0 as f64 + width * share, from.1 as f64 + height * share);
-            self.fine_dot(x.round() as usize, y.round() as usize, look);
+            self.fine_dot(whole(x.round()), whole(y.round()), look);
         }
     }
 
@@ -91,7 +93,7 @@ impl Canvas {
 
     fn fine(&self, (right, up): (f64, f64)) -> (usize, usize) {
         let (width, height) = (self.columns * ACROSS, self.rows * DOWN);
-        let place = |share: f64, length: usize| ((share * length as f64) as usize).min(length.saturating_sub(1));
+        let place = |share: f64, length: usize| whole(share * length as f64).min(length.saturating_sub(1));
         (place(right, width), place(1.0 - up, height))
     }
 

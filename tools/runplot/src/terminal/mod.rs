@@ -3,7 +3,7 @@
 mod canvas;
 mod screen;
 
-use crate::chart::{Arrangement, Axis, Chart, Mark, Panel};
+use crate::chart::{Arrangement, Axis, Chart, Mark, Panel, whole};
 use canvas::Canvas;
 pub use canvas::Style;
 pub use screen::Screen;
@@ -22,10 +22,10 @@ pub fn draw(chart: &Chart, (width, height): (usize, usize), style: Style) -> Vec
     if has_legend {
         lines.extend(legend(&chart.legend, width, style));
     }
-    let caption = if chart.caption.is_empty() { 0 } else { 1 };
+    let caption = usize::from(!chart.caption.is_empty());
     let rows = rows(chart, height.saturating_sub(lines.len() + caption));
     let texts = chart.panels.iter().flat_map(|panel| &panel.y.ticks).map(|tick| count(&tick.text)).max();
-    let texts = texts.unwrap_or_default().min((width as f64 * TEXTS) as usize);
+    let texts = texts.unwrap_or_default().min(whole(width as f64 * TEXTS));
     for (index, (panel, rows)) in chart.panels.iter().zip(rows).enumerate() {
         let has_x = chart.arrangement != Arrangement::SharedX || index + 1 == chart.panels.len();
         let heading = [&panel.heading, &panel.y.title].map(String::as_str);
@@ -56,7 +56,7 @@ fn rows(chart: &Chart, height: usize) -> Vec<usize> {
     let frames: usize = chart.panels.iter().enumerate().map(|(index, panel)| frame(index, panel)).sum();
     let weights: f64 = chart.panels.iter().map(|panel| panel.weight).sum();
     let room = height.saturating_sub(frames) as f64;
-    let share = |panel: &Panel| (room * panel.weight / weights) as usize;
+    let share = |panel: &Panel| whole(room * panel.weight / weights);
     let rows = chart.panels.iter().map(|panel| match is_of_rows(panel) {
         // A line of text for each row, and one between where there is room.
         true if share(panel) >= 2 * panel.y.ticks.len() => 2 * panel.y.ticks.len(),
@@ -94,12 +94,14 @@ fn plot(panel: &Panel, texts: usize, width: usize, rows: usize, style: Style) ->
                     let (low, high) = interval.unwrap_or((*value, *value));
                     let ends = place(low, *row).zip(place(high, *row));
                     for ((from, up), (to, _)) in ends.into_iter().filter(|_| interval.is_some()) {
-                        let (first, last) = ((from * columns as f64) as usize, (to * columns as f64) as usize);
+                        let (first, last) = (whole(from * columns as f64), whole(to * columns as f64));
                         for column in first..=last.min(columns - 1) {
                             canvas.sign(((column as f64 + 0.5) / columns as f64, up), signs[1], series.look);
                         }
                     }
-                    place(*value, *row).into_iter().for_each(|at| canvas.sign(at, signs[0], series.look));
+                    if let Some(at) = place(*value, *row) {
+                        canvas.sign(at, signs[0], series.look);
+                    }
                 }
                 // A curve says enough here.
                 Mark::Range { .. } => {}
@@ -108,8 +110,7 @@ fn plot(panel: &Panel, texts: usize, width: usize, rows: usize, style: Style) ->
     }
     let mut names = vec![""; rows];
     for tick in &panel.y.ticks {
-        let row =
-            panel.y.scale.share(tick.at - aside).map(|share| (((1.0 - share) * rows as f64) as usize).min(rows - 1));
+        let row = panel.y.scale.share(tick.at - aside).map(|share| (whole((1.0 - share) * rows as f64)).min(rows - 1));
         // The tick that came first stays: rows are from the top, and values from zero.
         if let Some(name) = row.and_then(|row| names.get_mut(row)).filter(|name| name.is_empty()) {
             *name = &tick.text;
@@ -126,7 +127,7 @@ fn x_axis(axis: &Axis, texts: usize, width: usize, style: Style) -> Vec<String> 
     let mut line = vec![dash; columns];
     let mut ticks: Vec<char> = Vec::new();
     for tick in &axis.ticks {
-        let Some(column) = axis.scale.share(tick.at).map(|share| ((share * columns as f64) as usize).min(columns - 1))
+        let Some(column) = axis.scale.share(tick.at).map(|share| (whole(share * columns as f64)).min(columns - 1))
         else {
             continue;
         };
@@ -158,7 +159,7 @@ fn legend(names: &[String], width: usize, style: Style) -> Vec<String> {
             lines.push((String::new(), 0));
         }
         if let Some((line, used)) = lines.last_mut() {
-            *line += &format!("{} {name}  ", style.sign(look));
+            line.extend([style.sign(look).as_str(), " ", &name, "  "]);
             *used += length;
         }
     }

@@ -37,11 +37,8 @@ impl Screen {
     /// Draws the chart over the one before.
     pub fn redraw(&mut self, chart: &Chart) -> io::Result<()> {
         let lines = self.lines(chart);
-        let mut text = String::new();
-        if self.drawn > 0 {
-            // Up to where it began, and clear from there (ECMA-48, CUU and ED).
-            text += &format!("\u{1b}[{}A\u{1b}[J", self.drawn);
-        }
+        // Up to where it began, and clear from there (ECMA-48, CUU and ED).
+        let mut text = if self.drawn > 0 { format!("\u{1b}[{}A\u{1b}[J", self.drawn) } else { String::new() };
         self.drawn = lines.len();
         text.extend(lines.into_iter().flat_map(|line| [line, "\n".into()]));
         self.write(&text)
