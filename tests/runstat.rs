@@ -1,1 +1,62 @@
 //! `runstat` as a shell uses it.
+
+#![allow(clippy::unwrap_used, reason = "a test's panic is its report")]
+
+#[path = "runstat/bottleneck.rs"]
+mod bottleneck;
+#[path = "runstat/comparison.rs"]
+mod comparison;
+#[path = "runstat/input.rs"]
+mod input;
+#[path = "runstat/log.rs"]
+mod log;
+#[path = "runstat/output.rs"]
+mod output;
+
+use testkit::{Tool, contract};
+
+fn runstat() -> Tool {
+    Tool::new(env!("CARGO_BIN_EXE_runstat"))
+}
+
+/// A file beside this one.
+fn fixture(name: &str) -> String {
+    format!("{}/../../tests/fixtures/runstat/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn keeps_the_contract() {
+    contract::holds(
+        &runstat(),
+        "runstat",
+        &[
+            (&["f", "--threshold", "0"], "--threshold"),
+            (&["f", "--threshold", "-1"], "--threshold"),
+            (&["f", "--max", "lost_pct"], "--max"),
+            (&["f", "--max", "lost_pct>nan"], "--max"),
+            (&["f", "--where", "test"], "--where"),
+            (&["f", "--fail-on", "worse"], "--fail-on"),
+            (&["f", "--fail-on", "magic", "-b", "x"], "--fail-on"),
+            (&["f", "--along", "threads"], "--baseline"),
+            (&["f", "--baseline", "a", "--baseline-file", "b"], "--baseline"),
+            (&["f", "--cell", "mean"], "--pivot"),
+            (&["f", "--cell", "verdict", "--pivot", "test"], "--cell"),
+            (&["f", "--metric", ","], "--metric"),
+            (&["f", "--by", "label,"], "--by"),
+            (&["f", "--unit", "furlongs"], "--unit"),
+            (&["f", "--format", "xml"], "--format"),
+            (&["bottleneck", "f", "--format", "xml"], "--format"),
+        ],
+    );
+}
+
+#[test]
+fn help_and_header_are_as_recorded() {
+    for (args, snapshot) in [
+        (&["--help"][..], include_str!("snapshots/runstat-help.txt")),
+        (&["bottleneck", "--help"], include_str!("snapshots/runstat-bottleneck-help.txt")),
+        (&["--columns"], include_str!("snapshots/runstat-columns.csv")),
+    ] {
+        assert_eq!(runstat().run(args).success().stdout, snapshot, "{args:?}; `make snapshots` records it anew");
+    }
+}

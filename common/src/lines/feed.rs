@@ -24,6 +24,7 @@ pub struct Feed<R> {
     begin: usize,
     /// ... to here.
     end: usize,
+    has_begun: bool,
     is_over: bool,
     line: u64,
     record: Extent,
@@ -51,7 +52,7 @@ pub enum Found {
 impl<R: Read> Feed<R> {
     pub fn new(source: R) -> Self {
         let window = vec![0; WINDOW].into_boxed_slice();
-        Self { source, window, begin: 0, end: 0, is_over: false, line: 1, record: Extent::default() }
+        Self { source, window, begin: 0, end: 0, has_begun: false, is_over: false, line: 1, record: Extent::default() }
     }
 
     /// Goes past what was found last.
@@ -73,6 +74,10 @@ impl<R: Read> Feed<R> {
 
     /// Finds the next record; it counts until [`Feed::advance`].
     pub fn find(&mut self, cells: &mut Cells) -> io::Result<Found> {
+        if !self.has_begun {
+            self.has_begun = true;
+            self.skip_byte_order_mark()?;
+        }
         let Some(line) = self.find_line()? else { return Ok(Found::End) };
         self.record = line;
         if line.length > MAX_RECORD {
@@ -85,6 +90,18 @@ impl<R: Read> Feed<R> {
             return Ok(Found::Record);
         }
         self.close_quotes(cells)
+    }
+
+    /// Some programs put one before the first line. It may come in pieces; other beginnings do not wait for more.
+    fn skip_byte_order_mark(&mut self) -> io::Result<()> {
+        while !self.is_over && self.end < BYTE_ORDER_MARK.len() && BYTE_ORDER_MARK.starts_with(&self.window[..self.end])
+        {
+            self.fill()?;
+        }
+        if self.window[..self.end].starts_with(BYTE_ORDER_MARK) {
+            self.begin = BYTE_ORDER_MARK.len();
+        }
+        Ok(())
     }
 
     /// The line that comes next, or what fits of it; `None` at the end.
@@ -166,7 +183,6 @@ impl<R: Read> Feed<R> {
             self.end -= self.begin;
             self.begin = 0;
         }
-        let is_first = self.line == 1 && self.begin == 0 && self.end < BYTE_ORDER_MARK.len();
         let read = loop {
             match self.source.read(&mut self.window[self.end..]) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -175,9 +191,6 @@ impl<R: Read> Feed<R> {
         };
         self.end += read;
         self.is_over = read == 0;
-        if is_first && self.window[..self.end].starts_with(BYTE_ORDER_MARK) {
-            self.begin = BYTE_ORDER_MARK.len();
-        }
         Ok(())
     }
 }

@@ -7,6 +7,7 @@
 
 mod cells;
 mod feed;
+mod kind;
 mod layout;
 mod skipped;
 

@@ -86,6 +86,15 @@ fn a_byte_order_mark_and_carriage_returns_are_no_part_of_a_cell() {
     assert_eq!(labels(&text), ["a", "last"]);
 }
 
+#[test]
+fn a_byte_order_mark_may_come_in_pieces() {
+    for text in ["\u{feff}\n\n", "\u{feff}", "\u{feff}x\n", "\n\u{feff}\n"] {
+        for piece in 1..6 {
+            assert_eq!(read_in_pieces(text.as_bytes(), piece), read(text), "{text:?} {piece}");
+        }
+    }
+}
+
 /// The cells of the only line, by name.
 fn named(text: &str) -> Vec<(String, String)> {
     let mut lines = Lines::new(text.as_bytes(), Wanted::default());
@@ -163,6 +172,15 @@ fn a_crash_costs_the_line_that_it_cut() {
 }
 
 #[test]
+fn a_header_that_was_cut_does_no_harm() {
+    let header = tcpsink::SCHEMA.header();
+    for length in "schema,".len()..header.len() {
+        let text = format!("{}\n{}{}{}", &header[..length], tcp("a"), header, udp("b"));
+        assert_eq!(labels(&text), ["a", "b"], "{length}");
+    }
+}
+
+#[test]
 fn two_lines_run_together_are_not_taken_for_one() {
     let (cut, whole) = (tcp("cut"), tcp("whole"));
     let (good, skipped) = read(&format!("{}{whole}{}", &cut[..cut.len() - 20], tcp("after")));
@@ -184,6 +202,17 @@ proptest! {
     fn any_bytes_are_survived_and_pieces_make_no_difference(bytes in prop::collection::vec(prop_oneof![
         any::<u8>(), Just(b'"'), Just(b','), Just(b'\n'), Just(b'\r')], 0..400), piece in 1usize..50) {
         prop_assert_eq!(read_in_pieces(&bytes, piece), read_in_pieces(&bytes, usize::MAX));
+    }
+
+    #[test]
+    fn shreds_of_lines_are_survived(shreds in prop::collection::vec(prop_oneof![
+        Just("tcpsink/1,"), Just("schema,"), Just("schema,time,host,label"), Just("2026-01-01T00:00:00.000Z,"), Just("\""),
+        Just("\"\""), Just(",\""), Just("\","), Just("\n"), Just("\r\n"), Just(",,,,,,,,,,,,,,,"), Just("x"), Just("\u{feff}"),
+        Just("udpblast/999,"), Just("nosuch/1,")], 0..120), piece in 1usize..40) {
+        let text = shreds.concat();
+        let whole = read(&text);
+        prop_assert_eq!(&read_in_pieces(text.as_bytes(), piece), &whole);
+        prop_assert!(whole.0.len() <= text.lines().count());
     }
 
     #[test]

@@ -3,9 +3,9 @@
 use common::cli::Session;
 
 use crate::comparison::{Comparison, Summary};
-use crate::gather::Remarks;
 use crate::group::Group;
 use crate::record::Recorder;
+use crate::remarks::Remarks;
 use crate::statistics::rank::smallest_p;
 use crate::verdict::{FEWEST_RUNS, SIGNIFICANCE, Verdict};
 
@@ -69,14 +69,12 @@ impl Adviser<'_> {
 
     /// Figures of different things under one heading.
     fn on_groups(&self, varied: &[&str]) {
-        let against = self.recorder.plan.against.as_ref();
-        // The sides of a comparison differ in something, or they would not be compared; within a side it is hidden.
-        let varied: Vec<_> = varied.iter().filter(|name| **name != "host" || against.is_none()).copied().collect();
         if !varied.is_empty() {
             let by = self.recorder.plan.by.join(",");
             self.say(&format!(
-                "{} vary inside a group, so that its runs are not of one thing: --by {by},{} keeps them apart",
-                listed(&varied),
+                "{} {} inside a group, so that its runs are not of one thing: --by {by},{} keeps them apart",
+                listed(varied),
+                if varied.len() > 1 { "vary" } else { "varies" },
                 varied.join(",")
             ));
         }
@@ -87,13 +85,27 @@ impl Adviser<'_> {
         let left_out: u64 = findings.groups.iter().map(|group| group.left_out).sum();
         if left_out > 0 {
             let groups: Vec<_> = findings.groups.iter().filter(|group| group.left_out > 0).collect();
-            let mut flags: Vec<&str> = groups.iter().flat_map(|group| &group.flags).map(String::as_str).collect();
+            let mut flags: Vec<&str> =
+                groups.iter().flat_map(|group| &group.left_out_flags).map(String::as_str).collect();
             flags.sort_unstable();
             flags.dedup();
             self.say(&format!(
                 "{left_out} runs of {} groups are left out for their flags ({}): --keep-flagged counts them",
                 groups.len(),
                 flags.join(" ")
+            ));
+        }
+        let missing = |summary: &Summary| self.group(summary).runs.saturating_sub(summary.n);
+        let lacking: Vec<_> = findings.summaries.iter().filter(|summary| missing(summary) > 0).collect();
+        if let Some(first) = lacking.first() {
+            self.say(&format!(
+                "{} of {} groups have runs without a value, as {} of {} in {} without {}: they are not counted",
+                lacking.len(),
+                findings.summaries.len(),
+                missing(first),
+                self.group(first).runs,
+                group_name(self.group(first)),
+                self.recorder.plan.metrics[first.metric]
             ));
         }
         if let Some(summary) = findings.summaries.iter().find(|summary| summary.is_choice) {

@@ -51,7 +51,7 @@ pub struct GroupArgs {
     /// Columns whose values make a group; file is one, too [default: schema,test,target,label]
     #[arg(long, value_name = "COLUMN", value_delimiter = ',', help_heading = "Groups")]
     pub by: Vec<String>,
-    /// Take only lines with this value in this column
+    /// Take only lines with this value in this column; of several conditions, with all of them
     #[arg(long = "where", value_name = "COLUMN=VALUE", value_parser = condition, help_heading = "Groups")]
     pub conditions: Vec<(String, String)>,
     /// Count runs with doubtful flags, too: partial, capped, cached, sparse, unwritten, fallback, reset

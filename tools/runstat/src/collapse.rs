@@ -62,11 +62,16 @@ impl Heap {
     }
 }
 
+/// How far times of one run may be apart that should be equal, seconds: a machine may be busy.
+const SLACK: f64 = 1.0;
+
 /// One run's value of each metric.
 #[derive(Debug, Clone, Default)]
 pub struct Run {
     pub values: Vec<Option<f64>>,
     pub spot: Spot,
+    /// Its flags, with spaces between them.
+    pub flags: String,
     pub is_doubtful: bool,
 }
 
@@ -76,11 +81,13 @@ pub struct OpenRun {
     host: Box<[u8]>,
     number: Box<[u8]>,
     stream: Box<[u8]>,
-    /// Where the last interval ended, seconds since 1970.
+    /// When the first interval began and the last one ended, seconds since 1970.
+    start: f64,
     end: f64,
     length: f64,
     pub heaps: Vec<Heap>,
     pub spot: Spot,
+    flags: String,
     pub is_doubtful: bool,
 }
 
@@ -99,10 +106,12 @@ impl OpenRun {
             host: name.host.into(),
             number: name.number.into(),
             stream: name.stream.into(),
+            start,
             end: start,
             length: 0.0,
             heaps: vec![Heap::default(); metrics],
             spot: Spot::default(),
+            flags: String::new(),
             is_doubtful: false,
         }
     }
@@ -116,12 +125,26 @@ impl OpenRun {
     /// run.
     pub fn goes_on(&self, name: RunName<'_>, start: f64) -> bool {
         let gap = start - self.end;
-        *self.number == *name.number && gap.abs() <= self.length.max(1.0)
+        *self.number == *name.number && gap.abs() <= self.length.max(SLACK)
     }
 
-    /// Where its last interval ended, seconds since 1970.
+    /// Whether a total that began at `start` is its.
+    pub fn ends_with(&self, name: RunName<'_>, start: f64) -> bool {
+        *self.number == *name.number && (start - self.start).abs() <= SLACK
+    }
+
+    /// When a line without a time began: where the one before ended.
     pub fn end(&self) -> f64 {
         self.end
+    }
+
+    /// Adds flags that it does not have.
+    pub fn add_flags(&mut self, flags: &str) {
+        for flag in flags.split_ascii_whitespace() {
+            if !self.flags.split(' ').any(|other| other == flag) {
+                self.flags.extend([flag, " "]);
+            }
+        }
     }
 
     /// Takes note of an interval's place in time.
@@ -133,7 +156,7 @@ impl OpenRun {
     /// The run's values.
     pub fn finish(self, rules: impl Iterator<Item = Rule>) -> Run {
         let values = self.heaps.iter().zip(rules).map(|(heap, rule)| heap.value(rule)).collect();
-        Run { values, spot: self.spot, is_doubtful: self.is_doubtful }
+        Run { values, spot: self.spot, flags: self.flags, is_doubtful: self.is_doubtful }
     }
 }
 

@@ -209,13 +209,3 @@ fn judge(comparisons: &mut [Comparison], summaries: &[Summary], plan: &Plan) {
         comparison.verdict = evidence.verdict(better(&plan.metrics[summaries[comparison.of].metric]), plan.threshold);
     }
 }
-
-/// The geometric mean of ratios; `None` of none.
-pub fn geometric_mean(ratios: impl Iterator<Item = f64>) -> Option<(f64, u64)> {
-    let (mut sum, mut count) = (0.0, 0);
-    for ratio in ratios {
-        sum += ratio.ln();
-        count += 1;
-    }
-    (count > 0).then(|| ((sum / count as f64).exp(), count))
-}

@@ -72,7 +72,9 @@ impl Unit {
             .map(f64::abs)
             .filter(|figure| *figure > 0.0)
             .fold((f64::INFINITY, 0.0_f64), |(smallest, largest), figure| (smallest.min(figure), largest.max(figure)));
-        let fits = |unit: &&Self| unit.base == base && largest >= unit.size && smallest * 10.0 >= unit.size;
+        // None very small, unless others would be very large.
+        let suits = |size: f64| smallest * 10.0 >= size || largest >= 100.0 * size;
+        let fits = |unit: &&Self| unit.base == base && largest >= unit.size && suits(unit.size);
         CHOSEN.iter().rev().find(fits).copied().unwrap_or(unit(base, base, 1.0))
     }
 
@@ -144,6 +146,7 @@ mod tests {
         assert_eq!(name(&[10.39e6, 0.412e6], None), "MB/s");
         assert_eq!(name(&[10.39e6, 4.1e3], None), "kB/s");
         assert_eq!(name(&[115e6, 116e6], None), "MB/s");
+        assert_eq!(name(&[4.5e9, 59e3], None), "MB/s");
         assert_eq!(name(&[], None), "B/s");
         assert_eq!(name(&[1e6], Some("mbit/s")), "Mbit/s");
         assert_eq!(name(&[1e6], Some("ms")), "MB/s", "no unit of a rate");

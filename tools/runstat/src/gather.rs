@@ -1,30 +1,22 @@
 //! From lines to groups of runs: what counts, which group it belongs to, and what must be said about the rest.
 
 use std::collections::HashMap;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::bail;
 use common::lines::{Line, Place, Wanted};
-use common::schema;
+use common::schema::line::Span;
 
-use crate::collapse::{OpenRun, Rule, Run, RunName};
+use crate::collapse::{OpenRun, Rule, Run};
 use crate::dimensions::Watch;
-use crate::group::{Group, SumPlaces};
+use crate::group::Group;
 use crate::limit::Limit;
-use crate::plan::{FILE, Plan};
+use crate::places::{self, By, Places};
+use crate::plan::Plan;
+use crate::remarks::{NamedColumns, Remarks};
 use crate::sample::Spot;
-
-/// Flags with which a run is no good measure of what it is called.
-const DOUBTFUL: &[&str] = &["partial", "capped", "cached", "sparse", "unwritten", "fallback", "reset"];
 
 /// Most groups: more of them are no groups.
 const MAX_GROUPS: usize = 10_000;
-
-/// Runs beyond a limit that are named.
-const NAMED_ALARMS: usize = 5;
-
-/// Schemas whose lines are no measurements, by the end of the tool's name: facts, and what this tool prints itself.
-const OTHERS: &[&str] = &["-facts", "runstat", "runstat-bottleneck"];
 
 /// Takes lines, gives groups.
 #[derive(Debug)]
@@ -41,79 +33,20 @@ pub struct Gatherer<'a> {
     run: Run,
     pub groups: Vec<Group>,
     pub remarks: Remarks,
-}
-
-/// What was seen beside the groups.
-#[derive(Debug, Default)]
-pub struct Remarks {
-    /// Measurements, of whatever group.
-    pub lines: u64,
-    /// Cells of a metric that hold no finite number, and the first of them.
-    pub odd_cells: u64,
-    pub first_odd_cell: Option<(String, Spot)>,
-    /// Runs beyond a limit, and the first of them.
-    pub alarms: u64,
-    pub first_alarms: Vec<Alarm>,
-}
-
-/// A run beyond a limit.
-#[derive(Debug)]
-pub struct Alarm {
-    pub limit: String,
-    pub value: f64,
-    pub group: String,
-    pub spot: Spot,
-}
-
-#[derive(Debug)]
-struct Places {
-    by: Vec<By>,
-    time: Place,
-    host: Place,
-    run: Place,
-    span: Place,
-    seconds: Place,
-    flags: Place,
-    stream: Place,
-    method: Place,
-    sums: SumPlaces,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum By {
-    /// The tool: its columns mean the same in every version.
-    Tool,
-    File,
-    Column(Place),
+    named: NamedColumns,
 }
 
 impl<'a> Gatherer<'a> {
     /// A gatherer without groups, and the columns that it wants.
     pub fn new(plan: &'a Plan, files: &'a [String]) -> (Self, Wanted) {
         let mut wanted = Wanted::default();
-        let by = plan.by.iter().map(|name| match name.as_str() {
-            "schema" => By::Tool,
-            FILE => By::File,
-            name => By::Column(wanted.column(name)),
-        });
-        let by = by.collect();
-        let places = Places {
-            by,
-            time: wanted.column("time"),
-            host: wanted.column("host"),
-            run: wanted.column("run"),
-            span: wanted.column("span"),
-            seconds: wanted.column("seconds"),
-            flags: wanted.column("flags"),
-            stream: wanted.column("stream"),
-            method: wanted.column("method"),
-            sums: SumPlaces::new(&mut wanted),
-        };
+        let places = Places::new(&plan.by, &mut wanted);
         let metrics = plan.metrics.iter().map(|name| (wanted.column(name), Rule::of(name))).collect();
         let limits =
             plan.limits.iter().map(|limit| (limit, wanted.column(&limit.column), Rule::of(&limit.column))).collect();
         let conditions = plan.conditions.iter().map(|(name, value)| (wanted.column(name), value.as_bytes())).collect();
         let watch = Watch::new(&plan.by, &mut wanted);
+        let named = NamedColumns::new(plan.named_columns(), &mut wanted);
         let gatherer = Self {
             plan,
             files,
@@ -127,32 +60,28 @@ impl<'a> Gatherer<'a> {
             run: Run::default(),
             groups: Vec::new(),
             remarks: Remarks::default(),
+            named,
         };
         (gatherer, wanted)
     }
 
     /// Takes a line of the file `file`.
     pub fn take(&mut self, file: usize, line: &Line<'_>) -> anyhow::Result<()> {
-        let tool = tool_of(line);
-        if OTHERS.iter().any(|other| tool.ends_with(other)) {
+        self.named.look(line);
+        let tool = places::tool_of(line);
+        if !places::is_measurement(tool) {
             return Ok(());
         }
         if !self.conditions.iter().all(|(place, value)| line.cell(*place) == *value) {
             return Ok(());
         }
-        let span = line.cell(self.places.span);
-        // Another program may have cut the column off.
-        let is_total = span == b"total" || (span.is_empty() && !line.has(self.places.span));
-        if !is_total && span != b"interval" {
-            return Ok(());
-        }
+        let Some(span) = self.places.span(line) else { return Ok(()) };
         self.remarks.lines += 1;
         let group = self.group_of(file, tool, line)?;
         let spot = Spot { file: u32::try_from(file).unwrap_or(u32::MAX), line: line.number() };
-        if is_total {
-            self.take_total(group, line, spot);
-        } else {
-            self.take_interval(group, line, spot);
+        match span {
+            Span::Total => self.take_total(group, line, spot),
+            Span::Interval => self.take_interval(group, line, spot),
         }
         Ok(())
     }
@@ -187,11 +116,6 @@ impl<'a> Gatherer<'a> {
 
     fn take_total(&mut self, index: usize, line: &Line<'_>, spot: Spot) {
         let samples = self.samples();
-        let name = RunName {
-            host: line.cell(self.places.host),
-            number: line.cell(self.places.run),
-            stream: line.cell(self.places.stream),
-        };
         let settled = if self.plan.has_all_metrics { None } else { self.groups[index].settled_metric() };
         let mut run = std::mem::take(&mut self.run);
         run.values.clear();
@@ -204,14 +128,16 @@ impl<'a> Gatherer<'a> {
             });
         }
         run.spot = spot;
+        run.is_doubtful = self.places.is_doubtful(line);
+        run.flags.clear();
+        run.flags += &self.places.flags(line);
+        self.close_intervals(index, line);
         let group = &mut self.groups[index];
-        run.is_doubtful = note_flags(group, line, &self.places);
-        // Its intervals are in it.
-        group.open.retain(|open| !open.is_series_of(name));
-        group.note(line.cell(self.places.time), name.host);
-        group.sums.add(line, self.places.sums);
-        self.watch.look(line, &mut group.seen);
-        group.take_total(&run, self.plan.keeps_flagged, samples);
+        if group.take_total(&run, self.plan.keeps_flagged, samples) {
+            group.note(line.cell(self.places.time), line.cell(self.places.host));
+            group.sums.add(line, self.places.sums);
+            self.watch.look(line, &mut group.seen);
+        }
         for (limit, place, _) in &self.limits {
             if let Some(value) = line.figure(*place) {
                 self.remarks.check(limit, value, &self.groups[index], spot);
@@ -220,45 +146,53 @@ impl<'a> Gatherer<'a> {
         self.run = run;
     }
 
+    /// At a total: its intervals are in it. Those of a run before, that was killed, are not.
+    fn close_intervals(&mut self, index: usize, line: &Line<'_>) {
+        let name = self.places.run_name(line);
+        let group = &mut self.groups[index];
+        let Some(open) = group.open.iter().position(|open| open.is_series_of(name)) else { return };
+        let open = group.open.swap_remove(open);
+        if self.places.start(line).is_some_and(|start| !open.ends_with(name, start)) {
+            self.finish(index, open);
+        }
+    }
+
     fn take_interval(&mut self, index: usize, line: &Line<'_>, spot: Spot) {
-        let name = RunName {
-            host: line.cell(self.places.host),
-            number: line.cell(self.places.run),
-            stream: line.cell(self.places.stream),
-        };
-        let length = line.figure(self.places.seconds).unwrap_or(1.0);
+        let place = self.open_run(index, line);
+        let (length, start) = (line.figure(self.places.seconds).unwrap_or(1.0), self.places.start(line));
         let group = &mut self.groups[index];
-        let found = group.open.iter().position(|open| open.is_series_of(name));
-        let start = seconds_of(line.cell(self.places.time));
-        // Without a time, lines of one name are of one run.
-        let start = |open: Option<&OpenRun>| start.unwrap_or_else(|| open.map_or(0.0, OpenRun::end));
-        let found = match found {
-            Some(open) if group.open[open].goes_on(name, start(Some(&group.open[open]))) => open,
-            other => {
-                if let Some(over) = other {
-                    let over = group.open.swap_remove(over);
-                    self.finish(index, over);
-                }
-                let group = &mut self.groups[index];
-                group.note(line.cell(self.places.time), name.host);
-                group.open.push(OpenRun::new(name, start(None), self.metrics.len() + self.limits.len()));
-                group.open.len() - 1
-            }
-        };
-        let group = &mut self.groups[index];
-        let is_doubtful = note_flags(group, line, &self.places);
         self.watch.look(line, &mut group.seen);
-        let open = &mut group.open[found];
-        open.is_doubtful |= is_doubtful;
+        let open = &mut group.open[place];
+        open.is_doubtful |= self.places.is_doubtful(line);
+        open.add_flags(&self.places.flags(line));
         open.spot = spot;
-        let began = start(Some(open));
-        open.extend(began, length);
+        open.extend(start.unwrap_or_else(|| open.end()), length);
         let limits = self.limits.iter().map(|&(_, place, _)| place);
         for (place, heap) in self.metrics.iter().map(|&(place, _)| place).chain(limits).zip(&mut open.heaps) {
             if let Some(value) = line.figure(place) {
                 heap.add(value, length);
             }
         }
+    }
+
+    /// Index of the open run that an interval belongs to; of a new one if it goes on with none.
+    fn open_run(&mut self, index: usize, line: &Line<'_>) -> usize {
+        let name = self.places.run_name(line);
+        let start = self.places.start(line);
+        let group = &mut self.groups[index];
+        if let Some(place) = group.open.iter().position(|open| open.is_series_of(name)) {
+            let open = &group.open[place];
+            if open.goes_on(name, start.unwrap_or_else(|| open.end())) {
+                return place;
+            }
+            let over = group.open.swap_remove(place);
+            self.finish(index, over);
+        }
+        let group = &mut self.groups[index];
+        group.note(line.cell(self.places.time), name.host);
+        let heaps = self.metrics.len() + self.limits.len();
+        group.open.push(OpenRun::new(name, start.unwrap_or_default(), heaps));
+        group.open.len() - 1
     }
 
     /// Takes a run of which no total came.
@@ -286,57 +220,13 @@ impl<'a> Gatherer<'a> {
         }
     }
 
+    /// A column that the command line names and no line has.
+    pub fn missing_column<'w>(&self, wanted: &'w Wanted) -> Option<&'w str> {
+        self.named.missing(wanted)
+    }
+
     /// Settings that differ inside groups.
     pub fn varied(&self) -> Vec<&'static str> {
         self.watch.varied()
     }
-}
-
-impl Remarks {
-    fn figure(&mut self, line: &Line<'_>, place: Place, spot: Spot, name: &str) -> Option<f64> {
-        let figure = line.figure(place);
-        if figure.is_none() && !line.cell(place).is_empty() {
-            self.odd_cells += 1;
-            self.first_odd_cell.get_or_insert_with(|| (name.to_owned(), spot));
-        }
-        figure
-    }
-
-    fn check(&mut self, limit: &Limit, value: f64, group: &Group, spot: Spot) {
-        if limit.is_exceeded(value) {
-            self.alarms += 1;
-            if self.first_alarms.len() < NAMED_ALARMS {
-                let group = group.key.iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join(" ");
-                self.first_alarms.push(Alarm { limit: limit.to_string(), value, group, spot });
-            }
-        }
-    }
-}
-
-/// The tool that wrote the line, without the number of its columns.
-fn tool_of<'l>(line: &Line<'l>) -> &'l str {
-    schema::tag_parts(line.layout().tag().as_bytes()).map_or("", |(tool, _)| tool)
-}
-
-/// Remembers the flags of a line; whether one of them makes it doubtful. That a cached read is cached is no doubt.
-fn note_flags(group: &mut Group, line: &Line<'_>, places: &Places) -> bool {
-    let cell = line.cell(places.flags);
-    if cell.is_empty() {
-        return false;
-    }
-    let is_meant = |flag: &str| flag == "cached" && line.cell(places.method) == b"cached";
-    let mut is_doubtful = false;
-    for flag in String::from_utf8_lossy(cell).split_ascii_whitespace() {
-        is_doubtful |= DOUBTFUL.contains(&flag) && !is_meant(flag);
-        if !group.flags.contains(flag) && group.flags.len() < 64 {
-            group.flags.insert(flag.to_owned());
-        }
-    }
-    is_doubtful
-}
-
-/// A time of a line as seconds since 1970.
-fn seconds_of(cell: &[u8]) -> Option<f64> {
-    let time: SystemTime = humantime::parse_rfc3339(std::str::from_utf8(cell).ok()?).ok()?;
-    Some(time.duration_since(UNIX_EPOCH).ok()?.as_secs_f64())
 }

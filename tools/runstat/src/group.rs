@@ -11,6 +11,9 @@ use crate::sample::Sample;
 /// Runs of nothing but intervals that wait for the word whether the group has totals.
 const WAITING: usize = 1000;
 
+/// Flags that are remembered: there are not so many.
+const MOST_FLAGS: usize = 64;
+
 /// Runs after which a group's metric is settled.
 const SETTLED: u64 = 1000;
 
@@ -22,6 +25,8 @@ pub struct Group {
     /// Schema of its first line.
     pub tag: String,
     pub samples: Vec<Sample>,
+    /// Runs that count, with and without values.
+    pub runs: u64,
     /// Doubtful runs that are not in the samples.
     pub left_out: u64,
     pub sums: Sums,
@@ -29,7 +34,9 @@ pub struct Group {
     pub began: (String, String),
     /// The machine that measured; empty if there are several.
     pub host: Option<String>,
+    /// Flags of the runs that count, and of those that are left out.
     pub flags: BTreeSet<String>,
+    pub left_out_flags: BTreeSet<String>,
     pub seen: Seen,
     pub open: Vec<OpenRun>,
     waiting: Vec<Run>,
@@ -75,11 +82,13 @@ impl Group {
             key,
             tag: tag.to_owned(),
             samples: (0..metrics).map(|_| Sample::default()).collect(),
+            runs: 0,
             left_out: 0,
             sums: Sums::default(),
             began: (String::new(), String::new()),
             host: None,
             flags: BTreeSet::new(),
+            left_out_flags: BTreeSet::new(),
             seen: Seen::default(),
             open: Vec::new(),
             waiting: Vec::new(),
@@ -104,10 +113,10 @@ impl Group {
         }
     }
 
-    /// Takes a run that has a total line: `None` of a metric that is not settled on.
-    pub fn take_total(&mut self, run: &Run, keeps_doubtful: bool, samples: usize) {
+    /// Takes a run that has a total line, with no value of a metric that is not settled on; whether it counts.
+    pub fn take_total(&mut self, run: &Run, keeps_doubtful: bool, samples: usize) -> bool {
         self.has_totals = true;
-        self.push(run, keeps_doubtful, samples);
+        self.push(run, keeps_doubtful, samples)
     }
 
     /// Takes a run that has none. In a group that has totals it was killed, and is doubtful.
@@ -132,22 +141,31 @@ impl Group {
         for mut run in std::mem::take(&mut self.waiting) {
             if self.has_totals {
                 run.is_doubtful = true;
-                self.flags.insert("partial".into());
+                run.flags += " partial";
             }
             self.push(&run, keeps_doubtful, samples);
         }
     }
 
-    fn push(&mut self, run: &Run, keeps_doubtful: bool, samples: usize) {
-        if run.is_doubtful && !keeps_doubtful {
-            self.left_out += 1;
-            return;
+    fn push(&mut self, run: &Run, keeps_doubtful: bool, samples: usize) -> bool {
+        let counts = !run.is_doubtful || keeps_doubtful;
+        let flags = if counts { &mut self.flags } else { &mut self.left_out_flags };
+        for flag in run.flags.split_ascii_whitespace() {
+            if flags.len() < MOST_FLAGS && !flags.contains(flag) {
+                flags.insert(flag.to_owned());
+            }
         }
+        if !counts {
+            self.left_out += 1;
+            return false;
+        }
+        self.runs += 1;
         for (sample, value) in self.samples.iter_mut().zip(&run.values) {
             if let Some(value) = value {
                 sample.push(*value, run.spot, samples);
             }
         }
+        true
     }
 
     /// The first metric that has any value above zero, once there are enough runs to say.

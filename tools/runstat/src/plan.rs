@@ -129,6 +129,18 @@ impl Plan {
         })
     }
 
+    /// Columns that lines must have for the plan to make sense.
+    pub fn named_columns(&self) -> impl Iterator<Item = &str> {
+        let metrics: &[String] = if self.has_all_metrics { &self.metrics } else { &[] };
+        let limits = self.limits.iter().map(|limit| limit.column.as_str());
+        let conditions = self.conditions.iter().map(|(column, _)| column.as_str());
+        let by = self.by.iter().map(String::as_str).filter(|column| *column != FILE);
+        by.filter(|column| !GROUP_COLUMNS.contains(column))
+            .chain(metrics.iter().map(String::as_str))
+            .chain(limits)
+            .chain(conditions)
+    }
+
     /// Index of the column `name` among those that make a group.
     pub fn by_index(&self, name: &str) -> Option<usize> {
         self.by.iter().position(|column| column == name)

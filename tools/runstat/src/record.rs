@@ -5,8 +5,9 @@ use common::schema::runstat::{Group as Own, SCHEMA};
 use common::schema::{Column, Decimal, Fixed};
 use serde::Serialize;
 
-use crate::comparison::{Comparison, Findings, Summary, geometric_mean};
+use crate::comparison::{Comparison, Findings, Summary};
 use crate::group::Group;
+use crate::means::{self, GeometricMean};
 use crate::plan::{Plan, better_word};
 use crate::sample::Spot;
 use crate::statistics::rank::Method;
@@ -75,7 +76,7 @@ impl Recorder<'_> {
     /// All lines: groups, then geometric means.
     pub fn lines(&self) -> anyhow::Result<Vec<String>> {
         let groups = (0..self.findings.summaries.len()).map(|index| self.group_line(index));
-        groups.chain(self.geometric_means().iter().map(|mean| self.mean_line(mean))).collect()
+        groups.chain(means::of(self.findings, self.plan).iter().map(|mean| self.mean_line(mean))).collect()
     }
 
     fn group_line(&self, index: usize) -> anyhow::Result<String> {
@@ -180,52 +181,6 @@ impl Recorder<'_> {
         let pairs = self.plan.by.iter().zip(&group.key).filter(|(name, _)| !shared.contains(&name.as_str()));
         pairs.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
     }
-
-    /// Geometric means of the ratios of each side: of each test if there are several with several groups, and of all.
-    pub fn geometric_means(&self) -> Vec<GeometricMean> {
-        let Some(against) = &self.plan.against else { return Vec::new() };
-        let test = self.plan.by_index("test").filter(|test| *test != against.along);
-        let rows: Vec<_> = self
-            .findings
-            .comparisons
-            .iter()
-            .filter_map(|comparison| {
-                let summary = &self.findings.summaries[comparison.of];
-                let key = &self.findings.groups[summary.group].key;
-                let test = test.map_or("", |test| key[test].as_str());
-                Some((summary.metric, key[against.along].as_str(), test, comparison.ratio?.estimate))
-            })
-            .collect();
-        let mut means = Vec::new();
-        for (metric, side) in distinct(rows.iter().map(|row| (row.0, row.1))) {
-            let of_side: Vec<_> = rows.iter().filter(|row| (row.0, row.1) == (metric, side)).collect();
-            let tests = distinct(of_side.iter().map(|row| row.2));
-            let mut add = |test: &str, ratios: &[f64]| {
-                if let Some((ratio, groups)) = geometric_mean(ratios.iter().copied()).filter(|_| ratios.len() > 1) {
-                    means.push(GeometricMean { metric, side: side.to_owned(), test: test.to_owned(), ratio, groups });
-                }
-            };
-            if tests.len() > 1 {
-                for test in tests {
-                    let ratios: Vec<f64> = of_side.iter().filter(|row| row.2 == test).map(|row| row.3).collect();
-                    add(test, &ratios);
-                }
-            }
-            add("", &of_side.iter().map(|row| row.3).collect::<Vec<_>>());
-        }
-        means
-    }
-}
-
-/// A geometric mean of ratios.
-#[derive(Debug)]
-pub struct GeometricMean {
-    pub metric: usize,
-    pub side: String,
-    /// Empty for all tests together.
-    pub test: String,
-    pub ratio: f64,
-    pub groups: u64,
 }
 
 /// Each once, in the order of their coming.

@@ -34,6 +34,9 @@ fn groups(args: &GroupArgs) -> anyhow::Result<Ending> {
     let (mut gatherer, wanted) = Gatherer::new(&plan, &files);
     read::lines(&plan.files, &wanted, &session, |file, line| gatherer.take(file, line))?;
     gatherer.end();
+    if let Some(column) = gatherer.missing_column(&wanted) {
+        bail!("no line has a column {column}");
+    }
     let varied = gatherer.varied();
     let remarks = gatherer.remarks;
     let findings = Findings::of(gatherer.groups, &plan);
@@ -94,7 +97,7 @@ fn print(recorder: &Recorder<'_>, format: Format, session: &Session) -> anyhow::
             }
         }
         (Format::Csv, Some(pivot)) => {
-            let table = Report::new(*recorder).pivot_csv(pivot);
+            let table = Report::new(*recorder).pivot(pivot, true);
             let mut writer = csv::Writer::from_writer(Vec::new());
             writer.write_record(&table.head)?;
             for row in &table.rows {

@@ -1,6 +1,7 @@
 //! `runstat bottleneck`: which layer's own limit coincides with the end-to-end rate.
 
 mod layer;
+mod reading;
 mod verdict;
 mod words;
 
@@ -28,7 +29,7 @@ const NAMED_LINES: usize = 12;
 
 /// Runs the verb.
 pub fn run(args: &BottleneckArgs) -> anyhow::Result<Ending> {
-    let plan = Plan::of_path(args, layer::BY, layer::METRICS)?;
+    let plan = Plan::of_path(args, reading::BY, reading::METRICS)?;
     let format = plan::format(args.show.format);
     let session = crate::run::open(&args.show, &BOTTLENECK, format == Format::Csv)?;
     let files: Vec<String> = plan.files.iter().map(|path| plan::file_name(path)).collect();

@@ -1,6 +1,6 @@
 //! The verdict in three sentences: what limits the path, what the others have left, and how sure that is.
 
-use super::layer::{Figure, Kind, Layer, Measured, Path, Waiting};
+use super::layer::{Figure, Kind, Layer, Measured, Path, Waiting, Way};
 use super::verdict::{Decision, Limit, Role, Why};
 use crate::figures::{Unit, digits};
 
@@ -160,7 +160,9 @@ impl Explanation<'_> {
             2..=5 => "intervals are from the smallest to the largest of few runs: --runs 6 or more makes them 95 %",
             _ => "intervals are those of the medians, 95 %",
         };
-        sentence(&(missing + runs))
+        let writes = self.path.way == Way::Up && kinds.contains(&Kind::Disk);
+        let caveat = if writes { "; the disk was read, and may be slower to write" } else { "" };
+        sentence(&format!("{missing}{runs}{caveat}"))
     }
 }
 

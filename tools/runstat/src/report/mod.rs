@@ -1,12 +1,16 @@
 //! The findings as tables: one for each metric, or one with a column for each value of `--pivot`.
 
-use crate::args::CellKind;
+mod keys;
+mod pivot;
+
 use crate::comparison::{Comparison, Summary};
 use crate::figures::{Unit, percent, probability};
-use crate::plan::{Against, Pivot, better_word};
+use crate::means;
+use crate::plan::{Against, better_word};
 use crate::record::{Recorder, distinct, unit_of};
 use crate::statistics::Interval;
 use crate::table::Table;
+use keys::Keys;
 
 /// Makes tables of findings.
 pub struct Report<'a> {
@@ -38,11 +42,6 @@ impl<'a> Report<'a> {
             Some(against) => metrics.into_iter().map(|metric| self.comparisons(metric, against)).collect(),
             None => metrics.into_iter().map(|metric| self.statistics(metric)).collect(),
         }
-    }
-
-    /// The pivot as lines of CSV, figures in base units.
-    pub fn pivot_csv(&self, pivot: Pivot) -> Table {
-        self.pivot(pivot, true)
     }
 
     fn statistics(&self, metric: usize) -> Table {
@@ -115,7 +114,7 @@ impl<'a> Report<'a> {
             row.extend(figures.map(|name| self.comparison_figure(comparison, name)));
             table.rows.push(row);
         }
-        for mean in self.recorder.geometric_means().iter().filter(|mean| mean.metric == metric) {
+        for mean in means::of(self.recorder.findings, self.recorder.plan).iter().filter(|mean| mean.metric == metric) {
             let test_column = self.recorder.plan.by_index("test");
             let key = keys.columns.iter().map(|&column| match column {
                 column if column == against.along => mean.side.clone(),
@@ -167,97 +166,6 @@ impl<'a> Report<'a> {
         }
     }
 
-    fn pivot(&self, pivot: Pivot, is_csv: bool) -> Table {
-        let Recorder { plan, findings, .. } = self.recorder;
-        let values = distinct(findings.groups.iter().map(|group| group.key[pivot.column].as_str()));
-        let rests = distinct(findings.summaries.iter().map(|summary| self.rest(summary.group, pivot)));
-        let is_row = |rest: &&Vec<&str>| {
-            let is_baseline = |against: &Against| {
-                let along = against.along - usize::from(against.along > pivot.column);
-                against.along != pivot.column && rest[along] == against.baseline
-            };
-            pivot.cell != CellKind::Verdict || !plan.against.as_ref().is_some_and(is_baseline)
-        };
-        let metrics = distinct(findings.summaries.iter().map(|summary| summary.metric));
-        let names: Vec<_> = plan.by.iter().enumerate().filter(|(index, _)| *index != pivot.column).collect();
-        let varies = |place: usize| distinct(rests.iter().map(|rest| rest[place])).len() > 1;
-        let shown: Vec<usize> = (0..names.len()).filter(|place| is_csv || varies(*place)).collect();
-        let mut table = Table { title: self.pivot_title(&metrics, pivot), ..Table::default() };
-        table.head = shown.iter().map(|place| names[*place].1.clone()).collect();
-        for value in &values {
-            if is_csv && metrics.len() > 1 {
-                table.head.extend(metrics.iter().map(|metric| format!("{value} {}", plan.metrics[*metric])));
-            } else {
-                table.head.push((*value).to_owned());
-            }
-        }
-        table.numbers = shown.len()..table.head.len();
-        for rest in rests.iter().filter(is_row) {
-            let mut row: Vec<String> = shown.iter().map(|place| rest[*place].to_owned()).collect();
-            for value in &values {
-                let cells: Vec<String> =
-                    metrics.iter().map(|metric| self.cell(pivot, rest, value, *metric, is_csv)).collect();
-                if is_csv { row.extend(cells) } else { row.push(cells.join(" ").trim().to_owned()) }
-            }
-            table.rows.push(row);
-        }
-        table
-    }
-
-    /// The values of all columns but the pivot's.
-    fn rest(&self, group: usize, pivot: Pivot) -> Vec<&'a str> {
-        let findings = self.recorder.findings;
-        let key = findings.groups[group].key.iter().enumerate();
-        key.filter(|(index, _)| *index != pivot.column).map(|(_, value)| value.as_str()).collect()
-    }
-
-    fn cell(&self, pivot: Pivot, rest: &[&str], value: &str, metric: usize, is_csv: bool) -> String {
-        let findings = self.recorder.findings;
-        let is_it = |summary: &Summary| {
-            summary.metric == metric
-                && findings.groups[summary.group].key[pivot.column] == value
-                && self.rest(summary.group, pivot) == rest
-        };
-        let Some(index) = findings.summaries.iter().position(is_it) else { return String::new() };
-        let (summary, unit) = (&findings.summaries[index], self.units[metric]);
-        let figure = match pivot.cell {
-            CellKind::Median => summary.median,
-            CellKind::Mean => summary.mean,
-            CellKind::Min => summary.extremes.map(|(min, _)| min),
-            CellKind::Max => summary.extremes.map(|(_, max)| max),
-            CellKind::N => return summary.n.to_string(),
-            CellKind::Verdict => {
-                let Some(comparison) = findings.comparison(index) else { return String::new() };
-                let ratio = comparison.ratio.map(|ratio| percent(ratio.estimate) + " ").unwrap_or_default();
-                return ratio + &comparison.verdict.words(self.recorder.plan.threshold);
-            }
-        };
-        match figure {
-            Some(figure) if is_csv => figure.to_string(),
-            Some(figure) if unit.name == "%" => unit.text(figure) + "%",
-            Some(figure) => unit.text(figure),
-            None => String::new(),
-        }
-    }
-
-    fn pivot_title(&self, metrics: &[usize], pivot: Pivot) -> String {
-        let plan = self.recorder.plan;
-        let what = match pivot.cell {
-            CellKind::Median => "median",
-            CellKind::Mean => "mean",
-            CellKind::Min => "smallest",
-            CellKind::Max => "largest",
-            CellKind::N => "number of runs",
-            CellKind::Verdict => "ratio and verdict",
-        };
-        let metrics: Vec<_> = metrics.iter().map(|metric| self.metric_words(*metric)).collect();
-        let mut title = format!("{what} of {}", metrics.join(", "));
-        if let (CellKind::Verdict, Some(against)) = (pivot.cell, &plan.against) {
-            title.extend(["; compared with ", &quoted(&against.baseline)]);
-        }
-        title
-    }
-
     fn metric_words(&self, metric: usize) -> String {
         let (name, unit) = (&self.recorder.plan.metrics[metric], self.units[metric].name);
         if unit.is_empty() { name.clone() } else { format!("{name} in {unit}") }
@@ -273,41 +181,6 @@ impl<'a> Report<'a> {
             title.extend(["; ", name, " ", &quoted(value)]);
         }
         title
-    }
-}
-
-/// Which columns of the groups are columns of a table, and what the others are throughout.
-struct Keys {
-    columns: Vec<usize>,
-    constant: Vec<(String, String)>,
-}
-
-impl Keys {
-    fn of(report: &Report<'_>, groups: impl Iterator<Item = usize>, always: Option<usize>) -> Self {
-        let Recorder { plan, findings, .. } = report.recorder;
-        let groups = distinct(groups);
-        let mut keys = Self { columns: Vec::new(), constant: Vec::new() };
-        for (column, name) in plan.by.iter().enumerate() {
-            let values = distinct(groups.iter().map(|group| findings.groups[*group].key[column].as_str()));
-            match values[..] {
-                [value] if Some(column) != always => {
-                    if !value.is_empty() {
-                        keys.constant.push((name.clone(), value.to_owned()));
-                    }
-                }
-                _ => keys.columns.push(column),
-            }
-        }
-        keys
-    }
-
-    fn names(&self, report: &Report<'_>) -> Vec<String> {
-        self.columns.iter().map(|column| report.recorder.plan.by[*column].clone()).collect()
-    }
-
-    fn cells(&self, report: &Report<'_>, group: usize) -> Vec<String> {
-        let key = &report.recorder.findings.groups[group].key;
-        self.columns.iter().map(|column| key[*column].clone()).collect()
     }
 }
 

@@ -1,0 +1,247 @@
+//! Two sides: the words, the figures, and what is said about both.
+
+use common::schema::tcpsink;
+use testkit::{Record, records};
+
+use super::log::Log;
+use super::{fixture, runstat};
+
+/// The only comparison of a log with sides `a` and `b`.
+fn compare(a: &[&str], b: &[&str]) -> Record {
+    let mut log = Log::new();
+    log.rates("a", a).rates("b", b);
+    let ended = log.run(&["--baseline", "a"]).success();
+    let mut compared: Vec<_> = ended.records().into_iter().filter(|row| !row.text("verdict").is_empty()).collect();
+    assert_eq!(compared.len(), 1, "{ended:?}");
+    assert!(!ended.stdout.contains("NaN") && !ended.stdout.contains("inf"), "{ended:?}");
+    compared.remove(0)
+}
+
+fn verdict(a: &[&str], b: &[&str]) -> String {
+    compare(a, b).text("verdict").to_owned()
+}
+
+#[test]
+fn report_c_has_its_means_and_ratios_and_no_p_value() {
+    let file = fixture("report-c.csv");
+    let rows = runstat().run(&[&file, "--baseline", "10 Mbit/s half duplex"]).success().records();
+    let mean = |test: &str, label: &str| {
+        let is_it = |row: &&Record| row.text("test") == test && row.text("label") == label;
+        rows.iter().find(is_it).unwrap().clone()
+    };
+    for (test, label, kilobytes) in [
+        ("tcp_recv", "10 Mbit/s half duplex", 1098.15),
+        ("tcp_recv", "100 Mbit/s full duplex", 2441.48),
+        ("tcp_send", "10 Mbit/s half duplex", 1009.23),
+        ("tcp_send", "100 Mbit/s full duplex", 3481.80),
+    ] {
+        let found = mean(test, label).number("mean") / 1000.0;
+        assert!((found - kilobytes).abs() < 0.006, "{test} {label}: {found}");
+    }
+    for (test, percent) in [("tcp_recv", 222.3), ("tcp_send", 345.0)] {
+        let row = mean(test, "100 Mbit/s full duplex");
+        assert!((100.0 * row.number("mean_ratio") - percent).abs() < 0.05, "{row:?}");
+        assert_eq!((row.text("verdict"), row.text("p"), row.text("ratio_low")), ("too few runs", "", ""));
+    }
+    let table = runstat().run(&[&file, "--format", "table", "--unit", "kB/s", "-b", "10 Mbit/s half duplex"]).success();
+    assert!(table.stdout.contains("222.3 %") && table.stdout.contains("345.0 %"), "{}", table.stdout);
+    assert!(table.stderr.contains("the spread is large") && table.stderr.contains("too few runs"), "{}", table.stderr);
+}
+
+#[test]
+fn sides_that_do_not_touch_are_different() {
+    let row = compare(&["78.8"; 5], &["115", "114", "115", "115", "115"]);
+    assert_eq!((row.text("verdict"), row.text("p_method")), ("better", "exact"));
+    assert!((row.number("p") - 2.0 / 252.0).abs() < 1e-6, "{row:?}");
+    assert!((row.number("ratio") - 115.0 / 78.8).abs() < 1e-6, "{row:?}");
+    assert!((row.number("ratio_low") - 114.0 / 78.8).abs() < 1e-6, "{row:?}");
+    assert_eq!(verdict(&["115", "114", "115", "115", "115"], &["78.8"; 5]), "worse");
+}
+
+#[test]
+fn awkward_sides_get_the_right_word() {
+    assert_eq!(verdict(&["1"; 4], &["2"; 4]), "better");
+    assert_eq!(compare(&["1"; 4], &["2"; 4]).text("ratio"), "2");
+    assert_eq!(verdict(&["5", "6", "7", "8", "9"], &["5", "6", "7", "8", "9"]), "undecided");
+    assert_eq!(verdict(&["5"; 5], &["5"; 5]), "same");
+    assert_eq!(verdict(&["100", "101", "100", "99", "100"], &["101", "100", "100", "101", "100"]), "same");
+    assert_eq!(verdict(&["1"], &["2"]), "too few runs");
+    assert_eq!(verdict(&["1"; 9], &["2"]), "too few runs");
+    assert_eq!(verdict(&["1"; 3], &["2"; 3]), "too few runs");
+}
+
+#[test]
+fn a_baseline_of_zero_is_compared_by_difference() {
+    let row = compare(&["0"; 5], &["5", "6", "5", "7", "5"]);
+    assert_eq!((row.text("verdict"), row.text("ratio"), row.text("mean_ratio")), ("better", "", ""));
+    assert_eq!(row.text("difference"), "5");
+    assert_eq!(verdict(&["0"; 5], &["0"; 5]), "same");
+}
+
+#[test]
+fn cells_that_hold_no_number_are_unknown() {
+    let mut log = Log::new();
+    log.rates("a", &["1", "NaN", "", "1", "inf", "1", "1"]).rates("b", &["2", "2", "2", "2", "-"]);
+    let ended = log.run(&["--baseline", "a"]).success();
+    let rows = ended.records();
+    assert_eq!((rows[0].count("n"), rows[1].count("n"), rows[1].text("verdict")), (4, 4, "better"));
+    assert!(
+        ended.stderr.contains("2 of 2 groups have runs without a value, as 3 of 7 in tcpsink tcp_recv nas a"),
+        "{ended:?}"
+    );
+    assert!(ended.stderr.contains("3 cells hold no finite number") && ended.stderr.contains("log.csv:2"), "{ended:?}");
+}
+
+#[test]
+fn a_group_on_one_side_only_is_listed() {
+    let mut log = Log::new();
+    log.rates("a", &["1"; 4]).rates("b", &["2"; 4]);
+    for (label, target) in [("a", "old"), ("b", "new")] {
+        let cells = [("label", label), ("test", "tcp_recv"), ("target", target), ("bytes_per_s", "3")];
+        log.line(&tcpsink::SCHEMA, &cells);
+    }
+    let ended = log.run(&["--baseline", "a"]).success();
+    let words: Vec<_> =
+        ended.records().iter().map(|row| (row.text("target").to_owned(), row.text("verdict").to_owned())).collect();
+    let expected = [("nas", ""), ("nas", "better"), ("old", "only in baseline"), ("new", "no baseline")];
+    assert_eq!(words, expected.map(|(target, verdict)| (target.to_owned(), verdict.to_owned())));
+    let table = log.run(&["--baseline", "a", "--format", "table"]).success().stdout;
+    assert!(table.contains("only in baseline") && table.contains("no baseline"), "{table}");
+}
+
+#[test]
+fn throughput_up_and_latency_down_are_both_better() {
+    let mut log = Log::new();
+    for (label, rate, latency) in [("a", 100, 900), ("b", 150, 400)] {
+        for index in 0..5 {
+            let (rate, latency) = ((rate + index).to_string(), (latency + index).to_string());
+            let cells = [("label", label), ("test", "tcp_ping"), ("bytes_per_s", &rate), ("p99_us", &latency)];
+            log.line(&tcpsink::SCHEMA, &cells);
+        }
+    }
+    let ended = log.run(&["--baseline", "a", "--metric", "bytes_per_s,p99_us"]).success();
+    let words: Vec<_> =
+        ended.records().iter().map(|row| (row.text("metric").to_owned(), row.text("verdict").to_owned())).collect();
+    let words: Vec<_> = words.iter().filter(|(_, verdict)| !verdict.is_empty()).collect();
+    assert_eq!(words.len(), 2);
+    assert!(words.iter().all(|(_, verdict)| verdict == "better"), "{words:?}");
+}
+
+#[test]
+fn latency_stands_in_where_nothing_has_a_rate() {
+    let mut log = Log::new();
+    log.metric("a", "p50_us", &["900"; 5]).metric("b", "p50_us", &["400"; 5]);
+    let rows = log.run(&["--baseline", "a"]).success().records();
+    assert_eq!((rows[1].text("metric"), rows[1].text("unit"), rows[1].text("verdict")), ("p50_us", "us", "better"));
+}
+
+#[test]
+fn many_comparisons_at_once_are_adjusted() {
+    let mut log = Log::new();
+    for target in ["x", "y", "z"] {
+        for (label, rate) in [("a", "1"), ("b", "2")] {
+            for _ in 0..4 {
+                let cells = [("label", label), ("test", "tcp_recv"), ("target", target), ("bytes_per_s", rate)];
+                log.line(&tcpsink::SCHEMA, &cells);
+            }
+        }
+    }
+    let ended = log.run(&["--baseline", "a"]).success();
+    let compared: Vec<_> = ended.records().into_iter().filter(|row| !row.text("p").is_empty()).collect();
+    assert_eq!(compared.len(), 3);
+    for row in &compared {
+        assert!((row.number("p_holm") - 6.0 / 70.0).abs() < 1e-6, "{row:?}");
+        assert_eq!(row.text("verdict"), "undecided");
+    }
+    assert!(ended.stderr.contains("5 runs a side"), "{}", ended.stderr);
+    let mean = ended.records().into_iter().find(|row| row.text("row") == "geomean").unwrap();
+    assert!((mean.number("ratio") - 2.0).abs() < 1e-6 && mean.count("n") == 3);
+}
+
+#[test]
+fn runs_in_blocks_are_told_from_runs_in_turns() {
+    let mut blocks = Log::new();
+    blocks.rates("a", &["1"; 4]).rates("b", &["2"; 4]);
+    assert!(blocks.run(&["--baseline", "a"]).success().stderr.contains("interleave"));
+    let mut turns = Log::new();
+    for _ in 0..4 {
+        turns.rates("a", &["1"]).rates("b", &["2"]);
+    }
+    assert_eq!(turns.run(&["--baseline", "a"]).success().stderr, "");
+}
+
+#[test]
+fn the_threshold_decides_what_counts_as_a_change() {
+    let mut log = Log::new();
+    log.rates("a", &["100", "100.1", "99.9", "100.2", "100"]).rates("b", &["97", "95.5", "98.2", "96.9", "96.2"]);
+    let word = |threshold: &str| {
+        log.run(&["-b", "a", "--threshold", threshold]).success().records()[1].text("verdict").to_owned()
+    };
+    assert_eq!(word("5%"), "same");
+    assert_eq!(word("1%"), "worse");
+    assert_eq!(word("3.5%"), "undecided");
+    let _ = log.run(&["-b", "a", "--fail-on", "worse"]).success();
+    let failed = log.run(&["-b", "a", "--threshold", "1", "--fail-on", "worse", "--quiet"]);
+    let failed = failed.failure(1, &["bytes_per_s", "worse (9", "--fail-on"]);
+    assert_eq!(failed.records().len(), 2, "the lines come all the same");
+    let undecided = ["-b", "a", "--threshold", "3.5", "--quiet", "--fail-on"];
+    let _ = log.run(&[&undecided[..], &["worse"]].concat()).success();
+    let _ = log.run(&[&undecided[..], &["undecided"]].concat()).failure(1, &["undecided"]);
+}
+
+#[test]
+fn limits_raise_an_alarm_whatever_the_flags() {
+    let mut log = Log::new();
+    log.metric("a", "errors", &["0", "5"]);
+    log.line(&tcpsink::SCHEMA, &[("test", "tcp_recv"), ("errors", "9"), ("flags", "partial"), ("bytes_per_s", "1")]);
+    let ended = log.run(&["--max", "errors>4", "--metric", "errors"]);
+    assert_eq!(ended.status.code(), Some(1));
+    assert!(ended.stderr.contains("errors > 4: 5.000 in tcpsink tcp_recv nas a at "), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("log.csv:2 (--max)") && ended.stderr.contains("log.csv:3 (--max)"),
+        "{}",
+        ended.stderr
+    );
+    let _ = log.run(&["--max", "errors>9", "--metric", "errors"]).success();
+}
+
+#[test]
+fn a_file_can_be_the_baseline_and_a_column_the_label() {
+    let (mut before, mut after) = (Log::new(), Log::new());
+    before.rates("old kernel", &["1", "1.1", "1.2", "1.1"]);
+    after.rates("new kernel", &["2", "2.1", "2.2", "2.3"]);
+    let (before, after) = (before.save("before.csv"), after.save("after.csv"));
+    let rows = runstat().run(&["--baseline-file", &before, &after]).success().records();
+    assert_eq!((rows.len(), rows[1].text("verdict"), rows[1].text("baseline")), (2, "better", before.as_str()));
+    let mut log = Log::new();
+    for (method, rate) in [("write", "1"), ("sendfile", "2")] {
+        for _ in 0..4 {
+            log.line(&tcpsink::SCHEMA, &[("test", "tcp_send"), ("method", method), ("bytes_per_s", rate)]);
+        }
+    }
+    let rows = log.run(&["--along", "method", "--baseline", "write"]).success().records();
+    assert_eq!((rows[1].text("by"), rows[1].text("verdict")), ("method=sendfile", "better"));
+}
+
+#[test]
+fn a_baseline_that_is_not_there_is_named_with_those_that_are() {
+    let mut log = Log::new();
+    log.rates("a", &["1"]).rates("b", &["2"]);
+    let _ = log.run(&["--baseline", "c"]).failure(1, &["'c'", "'a', 'b'"]);
+    let mut alone = Log::new();
+    alone.rates("a", &["1"]);
+    let _ = alone.run(&["--baseline", "a"]).failure(1, &["nothing but the baseline"]);
+}
+
+#[test]
+fn hundreds_of_runs_a_side_are_approximated() {
+    let many = |from: u32| -> Vec<String> { (0..300).map(|index| (from + index * 7 % 100).to_string()).collect() };
+    let (a, b) = (many(1000), many(1100));
+    let mut log = Log::new();
+    for (label, values) in [("a", &a), ("b", &b)] {
+        log.rates(label, &values.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+    let rows = records(&log.run(&["-b", "a"]).success().stdout);
+    assert_eq!((rows[1].text("p_method"), rows[1].text("verdict")), ("normal", "better"));
+    assert!((rows[1].number("ratio") - 1.095).abs() < 0.005, "{rows:?}");
+}

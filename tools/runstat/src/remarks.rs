@@ -1,0 +1,87 @@
+//! What is seen beside the groups while lines are read, to be said at the end.
+
+use common::lines::{Line, Place, Wanted};
+
+use crate::advice::group_name;
+use crate::group::Group;
+use crate::limit::Limit;
+use crate::sample::Spot;
+
+/// Runs beyond a limit that are named.
+const NAMED_ALARMS: usize = 5;
+
+/// What was seen beside the groups.
+#[derive(Debug, Default)]
+pub struct Remarks {
+    /// Measurements, of whatever group.
+    pub lines: u64,
+    /// Cells of a metric that hold no finite number, and the first of them.
+    pub odd_cells: u64,
+    pub first_odd_cell: Option<(String, Spot)>,
+    /// Runs beyond a limit, and the first of them.
+    pub alarms: u64,
+    pub first_alarms: Vec<Alarm>,
+}
+
+/// A run beyond a limit.
+#[derive(Debug)]
+pub struct Alarm {
+    pub limit: String,
+    pub value: f64,
+    pub group: String,
+    pub spot: Spot,
+}
+
+impl Remarks {
+    /// The figure at `place`, counted if there is something else.
+    pub fn figure(&mut self, line: &Line<'_>, place: Place, spot: Spot, name: &str) -> Option<f64> {
+        let figure = line.figure(place);
+        if figure.is_none() && !line.cell(place).is_empty() {
+            self.odd_cells += 1;
+            self.first_odd_cell.get_or_insert_with(|| (name.to_owned(), spot));
+        }
+        figure
+    }
+
+    /// Counts a value that is beyond its limit.
+    pub fn check(&mut self, limit: &Limit, value: f64, group: &Group, spot: Spot) {
+        if limit.is_exceeded(value) {
+            self.alarms += 1;
+            if self.first_alarms.len() < NAMED_ALARMS {
+                let group = group_name(group);
+                self.first_alarms.push(Alarm { limit: limit.to_string(), value, group, spot });
+            }
+        }
+    }
+}
+
+/// Which of the columns that the command line names any line has: a slip of the pen must not look like an empty column.
+#[derive(Debug)]
+pub struct NamedColumns {
+    columns: Vec<(Place, bool)>,
+    last_layout: Option<usize>,
+}
+
+impl NamedColumns {
+    /// Looks for the columns `names`.
+    pub fn new<'a>(names: impl Iterator<Item = &'a str>, wanted: &mut Wanted) -> Self {
+        Self { columns: names.map(|name| (wanted.column(name), false)).collect(), last_layout: None }
+    }
+
+    /// Looks at the columns of a line, once for each kind of line in a row.
+    pub fn look(&mut self, line: &Line<'_>) {
+        if self.last_layout == Some(line.layout().id()) {
+            return;
+        }
+        self.last_layout = Some(line.layout().id());
+        for (place, is_there) in &mut self.columns {
+            *is_there |= line.has(*place);
+        }
+    }
+
+    /// The first column that no line has; `None` without lines.
+    pub fn missing<'w>(&self, wanted: &'w Wanted) -> Option<&'w str> {
+        self.last_layout?;
+        self.columns.iter().find(|(_, is_there)| !is_there).map(|(place, _)| wanted.name(*place))
+    }
+}
