@@ -18,7 +18,7 @@ fn runplot() -> Tool {
 }
 
 /// Report D's figures as the tools' lines: three set-ups, four tests, 1, 2 and 4 threads.
-const REPORT_D: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/runplot/report-d.csv");
+const REPORT_D: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/runstat/report-d.csv");
 
 const HEADER: &str = "schema,time,host,label,test,target,run,span,seconds,bytes,ops,errors,bytes_per_s,ops_per_s,cpu_pct,\
                       host_cpu_pct,flags";
@@ -143,11 +143,11 @@ fn a_sweep_has_a_panel_for_each_test_and_a_curve_for_each_label() {
     let svg = scratch.svg(&[REPORT_D]);
     assert_sound(&svg);
     let texts = texts(&svg);
-    assert_eq!(texts[0], "throughput by threads");
+    assert_eq!(texts[0], "throughput by threads: /mnt/nfs");
     for words in ["eepro100 both, bonded", "e100 client, dedicated", "eepro100 both, dedicated"] {
         assert_eq!(texts.iter().filter(|text| *text == words).count(), 1, "{words}: one legend for all panels");
     }
-    for words in ["seq_read", "rand_read", "seq_write", "rand_write"] {
+    for words in ["read", "rand_read", "write", "rand_write"] {
         assert_eq!(texts.iter().filter(|text| *text == words).count(), 1, "{words}");
     }
     assert_eq!(texts.iter().filter(|text| *text == "threads").count(), 4, "each panel names its axis");
@@ -385,12 +385,14 @@ fn tee_passes_lines_on_while_they_come() {
         .spawn()
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
+    let header = format!("{HEADER}\n");
+    stdin.write_all(header.as_bytes()).unwrap();
     let line = total("a", 1, "5e6") + "\n";
     let written = PathBuf::from(format!("/proc/{}/fd/1", child.id()));
     for count in 1..=3 {
         stdin.write_all(line.as_bytes()).unwrap();
         eventually("the line to come out", Duration::from_secs(20), || {
-            fs::read_to_string(&written).is_ok_and(|text| text == line.repeat(count))
+            fs::read_to_string(&written).is_ok_and(|text| text == header.clone() + &line.repeat(count))
         });
     }
     drop(stdin);
@@ -399,7 +401,11 @@ fn tee_passes_lines_on_while_they_come() {
 
 #[test]
 fn a_reader_that_goes_away_ends_it_quietly() {
-    let script = format!("while :; do echo '{}'; done | {} --tee | head -n 1", total("a", 1, "5e6"), runplot().path());
+    let script = format!(
+        "(echo {HEADER}; while :; do echo '{}'; done) | {} --tee | head -n 1",
+        total("a", 1, "5e6"),
+        runplot().path()
+    );
     let ended =
         Tool::new("timeout").run(&["20", "bash", "-c", &format!("set -o pipefail; {script}; echo ${{PIPESTATUS[1]}}")]);
     let ended = ended.success();

@@ -37,13 +37,14 @@ pub fn run(args: Args) -> anyhow::Result<Ending> {
         while let Some(line) = lines.next_line().with_context(|| format!("cannot read {name}"))? {
             watch.0.borrow_mut().take(&line);
         }
+        if stop.reason() == Some(Reason::ReaderGone) {
+            return Ok(Ending::Measured);
+        }
         for sentence in lines.skipped().sentences() {
             console.notice(&format!("{name}: {sentence}"));
         }
     }
-    if stop.reason() != Some(Reason::ReaderGone) {
-        watch.0.into_inner().finish(&console)?;
-    }
+    watch.0.into_inner().finish(&console)?;
     Ok(Ending::of(&stop).unwrap_or(Ending::Measured))
 }
 

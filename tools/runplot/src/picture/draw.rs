@@ -21,7 +21,7 @@ const MARGIN: f64 = 14.0;
 const LINE_WIDTH: f64 = 1.75;
 const RADIUS: f64 = 3.75;
 
-/// A line with more points than that has a marker on some of them only.
+/// A line with more points than that has a marker on some of them only; on none if there is no other series.
 const MARKED: usize = 40;
 /// A line with more points than that has no dashes.
 const DASHED: usize = 300;
@@ -54,7 +54,7 @@ pub fn chart<B: DrawingBackend>(
     }
     for (frame, panel) in frames(pen, chart, area)?.iter().zip(&chart.panels) {
         axes(pen, frame, panel)?;
-        marks(pen, frame, panel)?;
+        marks(pen, frame, panel, chart.legend.len() == 1)?;
     }
     Ok(())
 }
@@ -111,7 +111,7 @@ fn x_ticks<B: DrawingBackend>(pen: &mut Pen<'_, B>, frame: &Frame, axis: &Axis) 
     Ok(())
 }
 
-fn marks<B: DrawingBackend>(pen: &mut Pen<'_, B>, frame: &Frame, panel: &Panel) -> anyhow::Result<()> {
+fn marks<B: DrawingBackend>(pen: &mut Pen<'_, B>, frame: &Frame, panel: &Panel, is_alone: bool) -> anyhow::Result<()> {
     let all = || panel.series.iter().flat_map(|series| series.marks.iter().map(|mark| (Look::of(series.look), mark)));
     for (look, mark) in all() {
         match mark {
@@ -128,7 +128,7 @@ fn marks<B: DrawingBackend>(pen: &mut Pen<'_, B>, frame: &Frame, panel: &Panel) 
     }
     for (look, mark) in all() {
         if let Mark::Line(points) = mark {
-            curve(pen, frame, panel, look, points)?;
+            curve(pen, frame, panel, look, points, is_alone)?;
         }
     }
     for (look, mark) in all() {
@@ -172,6 +172,7 @@ fn curve<B: DrawingBackend>(
     panel: &Panel,
     look: Look,
     points: &[Point],
+    is_alone: bool,
 ) -> anyhow::Result<()> {
     // Two columns a pixel: what they cannot show nobody sees.
     let thinned = thin(points, panel.x.scale, whole(frame.plot.width() * 2.0));
@@ -180,6 +181,9 @@ fn curve<B: DrawingBackend>(
     let look_of_line = if places.len() > DASHED { Look { dash: &[], ..look } } else { look };
     line(pen, &places, look_of_line)?;
     let step = if places.len() > MARKED { places.len().div_ceil(SOME) } else { 1 };
+    if step > 1 && is_alone {
+        return Ok(());
+    }
     for place in places.iter().skip(step / 2).step_by(step) {
         marker(pen, *place, look, false)?;
     }

@@ -82,20 +82,28 @@ pub fn frames<B: DrawingBackend>(pen: &Pen<'_, B>, chart: &Chart, area: Area) ->
         let plot = Area { left, top, right: whole.right - (last / 2.0).max(GAP), bottom: whole.bottom - below };
         frames.push(Frame { plot, whole, has_x, ticks });
     }
-    if chart.arrangement != Arrangement::Grid {
-        let left = frames.iter().fold(0.0_f64, |left, frame| left.max(frame.plot.left));
-        let right = frames.iter().fold(f64::INFINITY, |right, frame| right.min(frame.plot.right));
-        for frame in &mut frames {
+    // What stands below each other begins and ends together.
+    let columns = columns(chart);
+    for column in 0..columns {
+        let plots = || frames.iter().skip(column).step_by(columns).map(|frame| frame.plot);
+        let left = plots().fold(0.0_f64, |left, plot| left.max(plot.left));
+        let right = plots().fold(f64::INFINITY, |right, plot| right.min(plot.right));
+        for frame in frames.iter_mut().skip(column).step_by(columns) {
             (frame.plot.left, frame.plot.right) = (left, right);
         }
     }
     Ok(frames)
 }
 
+/// Panels side by side.
+fn columns(chart: &Chart) -> usize {
+    if chart.arrangement == Arrangement::Grid { chart.panels.len().clamp(1, 2) } else { 1 }
+}
+
 fn wholes(chart: &Chart, area: Area) -> Vec<Area> {
     let count = chart.panels.len();
     if chart.arrangement == Arrangement::Grid {
-        let columns = count.min(2);
+        let columns = columns(chart);
         let (width, height) = (area.width() / columns as f64, area.height() / count.div_ceil(columns) as f64);
         let place = |index: usize| (index % columns, index / columns);
         return (0..count)
