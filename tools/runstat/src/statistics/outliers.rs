@@ -6,7 +6,7 @@ use super::median::median;
 const FAR: f64 = 3.5;
 
 /// Fewest values among which one can be called far from the others.
-const FEWEST: usize = 5;
+const FEWEST: usize = 6;
 
 /// Limits beyond which values are outliers; `None` where nothing can be said.
 pub fn fences(sorted: &[f64]) -> Option<(f64, f64)> {
