@@ -29,7 +29,7 @@ lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --no-deps --document-private-items --locked --quiet
-	@if command -v shellcheck >/dev/null; then shellcheck .ci/run tests/demo tests/snapshots/record tests/peers/* tests/fixtures/runstat/*.sh; \
+	@if command -v shellcheck >/dev/null; then shellcheck .ci/run tests/demo tests/snapshots/record tests/pictures/measure tests/pictures/record tests/peers/* tests/fixtures/runstat/*.sh; \
 	else echo 'skipped: shellcheck is not installed (apt-get install shellcheck)'; fi
 	@if command -v cargo-deny >/dev/null; then $(CARGO) deny check licenses bans sources; \
 	else echo 'skipped: cargo-deny is not installed (cargo install cargo-deny)'; fi
