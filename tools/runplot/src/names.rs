@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::chart::unit::size_text;
+use crate::columns;
 use crate::table::Table;
 
 /// Names for `keys`, in order; `left_out` are dimensions that the chart shows otherwise.
@@ -32,6 +34,11 @@ fn word(dimension: &str, value: &str) -> Option<String> {
     if value.is_empty() {
         return None;
     }
+    if let Ok(number) = value.parse()
+        && columns::unit(dimension) == "B"
+    {
+        return Some(format!("{}={}", columns::title(dimension), size_text(number)));
+    }
     let speaks_for_itself = ["label", "test", "target", "host", "schema", "method", "mechanism", "counter", "metric"];
     let is_number = value.parse::<f64>().is_ok();
     Some(if speaks_for_itself.contains(&dimension) && !is_number {
@@ -57,20 +64,22 @@ fn count(parts: &[usize]) -> usize {
     parts.iter().max().map_or(0, |last| last + 1)
 }
 
-/// Dimensions that follow from the test, as the method of either end of a connection does: they tell nothing apart.
-pub fn of_test_alone<'a>(table: &'a Table, keys: &[usize]) -> Vec<&'a str> {
+/// Settings that follow from those of `from`: the method of either end of a connection from the test, the size of each
+/// thread's file from the number of threads. They tell nothing apart that those do not; what users choose themselves does.
+pub fn following<'a>(table: &'a Table, keys: &[usize], from: &[&str]) -> Vec<&'a str> {
+    let parts = from.iter().fold(vec![0; keys.len()], |parts, dimension| {
+        partition(&parts, keys.iter().map(|key| table.value(*key, dimension)))
+    });
     let follows = |index: usize| {
-        if ["label", "target", "host"].contains(&table.dimensions[index].as_str()) {
-            return false;
-        }
-        let mut seen = HashMap::new();
-        keys.iter().all(|key| {
-            let value = table.keys[*key][index].as_str();
-            *seen.entry(table.value(*key, "test")).or_insert(value) == value
-        })
+        let finer = partition(&parts, keys.iter().map(|key| table.keys[*key][index].as_str()));
+        count(&finer) == count(&parts)
     };
     let dimensions = table.dimensions.iter().enumerate();
-    dimensions.filter(|(index, _)| follows(*index)).map(|(_, dimension)| dimension.as_str()).collect()
+    dimensions
+        .filter(|(_, dimension)| !["label", "target", "host"].contains(&dimension.as_str()))
+        .filter(|(index, _)| follows(*index))
+        .map(|(_, dimension)| dimension.as_str())
+        .collect()
 }
 
 /// `keys` with those together that are the same but for the dimensions `left_out`: for each key, the number of its group.
@@ -94,8 +103,9 @@ mod tests {
         assert_eq!(of(&table, &[0, 1, 2, 3], &[]), ["a send", "a recv", "b send", "b recv"]);
         assert_eq!(of(&table, &[0, 2], &["label"]), ["threads=4", "threads=8"]);
         assert_eq!(of(&table, &[0], &[]), ["a"]);
-        assert!(of_test_alone(&table, &[0, 1]).contains(&"method"));
-        assert!(!of_test_alone(&table, &[0, 1, 2, 3]).contains(&"threads"));
+        assert!(following(&table, &[0, 1, 2, 3], &["test"]).contains(&"method"));
+        assert!(!following(&table, &[0, 1, 2, 3], &["test"]).contains(&"threads"));
+        assert!(following(&table, &[0, 1, 2, 3], &["test", "label"]).contains(&"threads"));
         assert_eq!(groups(&table, &[0, 1, 2, 3], &["label", "threads"]), [0, 1, 0, 1]);
     }
 }

@@ -16,16 +16,22 @@ use crate::table::{SETTINGS, Table};
 /// More values than that are no setting but a measurement, and no curve but a cloud.
 const MOST_STEPS: usize = 40;
 
-/// The setting that varies while all else stays the same, if there is one.
+/// The setting that varies in every test while all else stays the same, if there is one.
 pub fn setting(table: &Table) -> Option<&'static str> {
-    let keys: Vec<usize> = keys_of(table, &totals(table).ok()?);
+    let rows = totals(table).ok()?;
+    let keys = keys_of(table, &rows);
+    let tests = by_test(table, &rows).len();
     let varies = |setting: &&str| {
-        let groups = names::groups(table, &keys, &[setting]);
+        let mut left_out = names::following(table, &keys, &["test", setting]);
+        left_out.push(setting);
+        left_out.retain(|dimension| *dimension != "test");
+        let groups = names::groups(table, &keys, &left_out);
         let mut seen = BTreeMap::new();
-        keys.iter().zip(groups).any(|(key, group)| {
-            let value = table.value(*key, setting);
-            value.parse::<f64>().is_ok() && *seen.entry(group).or_insert(value) != value
-        })
+        let varied = keys.iter().zip(groups).filter(|(key, group)| {
+            let value = table.value(**key, setting);
+            value.parse::<f64>().is_ok() && *seen.entry(*group).or_insert(value) != value
+        });
+        varied.map(|(key, _)| table.value(*key, "test")).collect::<BTreeSet<_>>().len() == tests
     };
     SETTINGS.iter().copied().find(|setting| varies(setting))
 }
@@ -35,17 +41,25 @@ pub fn chart(table: &Table, request: &Request) -> anyhow::Result<Chart> {
     let Some(x) = request.x.as_deref().or_else(|| setting(table)) else {
         bail!("no setting varies while all else stays the same (--x names a column)");
     };
-    let rows: Vec<usize> = totals(table)?.into_iter().filter(|row| table.figure(x, *row).is_some()).collect();
+    let totals = totals(table)?;
+    let rows: Vec<usize> = totals.iter().copied().filter(|row| table.figure(x, *row).is_some()).collect();
     if rows.is_empty() {
         bail!("no total line has a number in {x} (--x)");
     }
     let keys = keys_of(table, &rows);
     // One series is the same in all panels, and has one name and look.
-    let mut left_out = names::of_test_alone(table, &keys);
+    let mut left_out = names::following(table, &keys, &["test", x]);
     left_out.extend([x, "test"]);
     let groups = names::groups(table, &keys, &left_out);
     let firsts: Vec<usize> = (0..).map_while(|group| groups.iter().position(|other| *other == group)).collect();
     let mut remarks = Vec::new();
+    if rows.len() < totals.len() {
+        remarks.push(format!(
+            "{} of {} totals have no number in {x} and are not drawn",
+            totals.len() - rows.len(),
+            totals.len()
+        ));
+    }
     let mut legend = names::of(table, &firsts.iter().map(|index| keys[*index]).collect::<Vec<_>>(), &left_out);
     limit_series(&mut legend, &mut remarks);
 
@@ -169,6 +183,18 @@ mod tests {
         assert_eq!(dedicated.look, 1);
         assert_eq!(dedicated.marks[0], Mark::Range { x: 1.0, low: 2.0, high: 4.0 });
         assert_eq!(dedicated.marks.last(), Some(&Mark::Line(vec![(1.0, 3.0), (2.0, 6.0), (4.0, 12.0)])));
+    }
+
+    #[test]
+    fn what_follows_from_the_setting_does_not_hide_it() {
+        let lines = ["a,write,1,total,1,8388608,5", "a,write,1,total,4,2097152,9"];
+        let table = table_of(&request(|_| ()), "label,test,run,span,threads,file_bytes,bytes_per_s", &lines);
+        assert_eq!(setting(&table), Some("threads"));
+        let chart = chart(&table, &request(|_| ())).unwrap();
+        assert_eq!(chart.panels[0].series.len(), 1);
+        let mixed = [lines[0], lines[1], "a,tcp_recv,1,total,,,7"];
+        let table = table_of(&request(|_| ()), "label,test,run,span,threads,file_bytes,bytes_per_s", &mixed);
+        assert_eq!(setting(&table), None, "a test without the setting would not be drawn");
     }
 
     #[test]

@@ -32,6 +32,7 @@ pub fn save(chart: &Chart, picture: &Picture) -> anyhow::Result<()> {
 /// A size that leaves room for what is drawn.
 fn suiting(chart: &Chart) -> (u32, u32) {
     const WIDTH: u32 = 960;
+    const HIGHEST: u32 = 4000;
     let count = u32::try_from(chart.panels.len()).unwrap_or(1);
     let height = match chart.arrangement {
         Arrangement::SharedX => 360 + 140 * count,
@@ -42,14 +43,14 @@ fn suiting(chart: &Chart) -> (u32, u32) {
         }
         Arrangement::Stacked => 540,
     };
-    (WIDTH, height)
+    (WIDTH, height.min(HIGHEST))
 }
 
 fn svg(chart: &Chart, (width, height): (u32, u32)) -> anyhow::Result<Vec<u8>> {
     let mut text = String::new();
     {
         let mut backend = SVGBackend::with_string(&mut text, (width * FINE, height * FINE));
-        draw::chart(&mut Pen(&mut backend), chart, (width, height))?;
+        draw::chart(&mut Pen { backend: &mut backend, drop: 0.0 }, chart, (width, height))?;
         backend.present().map_err(|error| pen::error_of(&error))?;
     }
     // The view box stays as fine as it was drawn; the picture has the size that was asked for.
@@ -61,7 +62,7 @@ fn png(chart: &Chart, (width, height): (u32, u32)) -> anyhow::Result<Vec<u8>> {
     let mut fine = vec![0; 3 * (width * FINE) as usize * (height * FINE) as usize];
     {
         let mut backend = BitMapBackend::with_buffer(&mut fine, (width * FINE, height * FINE));
-        draw::chart(&mut Pen(&mut backend), chart, (width, height))?;
+        draw::chart(&mut Pen { backend: &mut backend, drop: 0.16 }, chart, (width, height))?;
         backend.present().map_err(|error| pen::error_of(&error))?;
     }
     let mut content = Vec::new();

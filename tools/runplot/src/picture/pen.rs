@@ -36,7 +36,12 @@ pub fn load_font() -> anyhow::Result<()> {
 
 /// A backend to draw on.
 #[derive(Debug)]
-pub struct Pen<'a, B>(pub &'a mut B);
+pub struct Pen<'a, B> {
+    pub backend: &'a mut B,
+    /// How far below its place a text has to be drawn to be centred there, as a share of its size: an SVG viewer centres
+    /// small letters, a bitmap the highest and lowest.
+    pub drop: f64,
+}
 
 /// Where a text lies, seen from the place that it belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,18 +58,18 @@ impl<B: DrawingBackend> Pen<'_, B> {
     pub fn line(&mut self, points: &[(f64, f64)], colour: RGBColor, width: f64) -> anyhow::Result<()> {
         let style = stroke(colour, width);
         let path: Vec<BackendCoord> = points.iter().map(|point| unit(*point)).collect();
-        if path.len() > 1 { self.0.draw_path(path, &style).map_err(|error| error_of(&error)) } else { Ok(()) }
+        if path.len() > 1 { self.backend.draw_path(path, &style).map_err(|error| error_of(&error)) } else { Ok(()) }
     }
 
     /// A filled area.
     pub fn area(&mut self, corners: &[(f64, f64)], colour: RGBColor) -> anyhow::Result<()> {
         let corners = corners.iter().map(|corner| unit(*corner));
-        self.0.fill_polygon(corners, &ShapeStyle::from(colour).filled()).map_err(|error| error_of(&error))
+        self.backend.fill_polygon(corners, &ShapeStyle::from(colour).filled()).map_err(|error| error_of(&error))
     }
 
     /// A filled rectangle from one corner to the other.
     pub fn rectangle(&mut self, from: (f64, f64), to: (f64, f64), colour: RGBColor) -> anyhow::Result<()> {
-        self.0
+        self.backend
             .draw_rect(unit(from), unit(to), &ShapeStyle::from(colour).filled(), true)
             .map_err(|error| error_of(&error))
     }
@@ -72,7 +77,7 @@ impl<B: DrawingBackend> Pen<'_, B> {
     /// A filled circle.
     pub fn disc(&mut self, centre: (f64, f64), radius: f64, colour: RGBColor) -> anyhow::Result<()> {
         let radius = u32::try_from(coordinate(radius)).unwrap_or_default();
-        self.0
+        self.backend
             .draw_circle(unit(centre), radius, &ShapeStyle::from(colour).filled(), true)
             .map_err(|error| error_of(&error))
     }
@@ -93,13 +98,15 @@ impl<B: DrawingBackend> Pen<'_, B> {
             Anchor::Upwards => (HPos::Center, FontTransform::Rotate270),
         };
         let style = TextStyle::from(font(size).transform(transform)).color(&colour).pos(Pos::new(h_pos, VPos::Center));
-        self.0.draw_text(text, &style, unit(at)).map_err(|error| error_of(&error))
+        let drop = self.drop * size;
+        let at = if anchor == Anchor::Upwards { (at.0 + drop, at.1) } else { (at.0, at.1 + drop) };
+        self.backend.draw_text(text, &style, unit(at)).map_err(|error| error_of(&error))
     }
 
     /// How wide a text is, pixels.
     pub fn width(&self, text: &str, size: f64) -> anyhow::Result<f64> {
         let style = TextStyle::from(font(size));
-        let (width, _) = self.0.estimate_text_size(text, &style).map_err(|error| error_of(&error))?;
+        let (width, _) = self.backend.estimate_text_size(text, &style).map_err(|error| error_of(&error))?;
         Ok(f64::from(width) / f64::from(FINE))
     }
 
