@@ -400,6 +400,20 @@ fn tee_passes_lines_on_while_they_come() {
 }
 
 #[test]
+fn a_full_disk_behind_tee_or_chart_is_a_failure() {
+    let scratch = Scratch::new();
+    let log = scratch.log(&[total("a", 1, "5e6")]);
+    for (args, words) in [(&[log.as_str(), "--tee"][..], "cannot write to stdout"), (&[&log], "cannot write the chart")]
+    {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = runplot().command(args).stdout(Stdio::from(full)).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        assert!(stderr.contains(&format!("runplot: {words}: No space left")), "{stderr}");
+    }
+}
+
+#[test]
 fn a_reader_that_goes_away_ends_it_quietly() {
     let script = format!(
         "(echo {HEADER}; while :; do echo '{}'; done) | {} --tee | head -n 1",

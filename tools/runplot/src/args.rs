@@ -40,7 +40,8 @@ pub struct Args {
     /// time also round-trip times or latencies, and errors]
     #[arg(long, short, value_name = "COLUMN", value_delimiter = ',', help_heading = "Chart")]
     pub y: Vec<String>,
-    /// Columns whose values make a series [default: label, test, target and every setting that differs]
+    /// Columns whose values make a series [default: label, test, target and every setting that
+    /// differs]; tests are never mixed
     #[arg(long, value_name = "COLUMN", value_delimiter = ',', help_heading = "Chart")]
     pub by: Vec<String>,
     /// Take only lines with this value in this column

@@ -1,5 +1,6 @@
 //! The files and stdin, one after the other: what `--tee` passes on, and what ends the reading.
 
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
@@ -22,26 +23,50 @@ pub trait Idle {
     fn wake(&self);
 }
 
-/// A file or pipe that ends when the tool is told to.
+/// Passes all bytes on to stdout, whatever they are.
+#[derive(Debug, Default)]
+pub struct Tee {
+    failure: RefCell<Option<io::Error>>,
+}
+
+impl Tee {
+    /// Whether all went well so far.
+    fn write(&self, bytes: &[u8], stop: &Stop) -> bool {
+        let written = io::stdout().write_all(bytes).and_then(|()| io::stdout().flush());
+        let is_written = written.is_ok();
+        match written {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => stop.set_reader_gone(),
+            Err(error) => *self.failure.borrow_mut() = Some(error),
+            Ok(()) => {}
+        }
+        is_written
+    }
+
+    /// Why it could not go on, if that is so.
+    pub fn failure(&self) -> Option<io::Error> {
+        self.failure.borrow_mut().take()
+    }
+}
+
+/// A file or pipe that ends when the tool is told to, or when nobody takes what it passes on.
 pub struct Source<'a, I> {
     file: File,
     stop: &'a Stop,
-    /// Passes all bytes on to stdout, whatever they are.
-    tees: bool,
+    tee: Option<&'a Tee>,
     idle: &'a I,
     deadline: Option<Instant>,
 }
 
 impl<'a, I: Idle> Source<'a, I> {
     /// Opens `path`, or stdin for `-`.
-    pub fn open(path: &Path, stop: &'a Stop, tees: bool, idle: &'a I) -> anyhow::Result<Self> {
+    pub fn open(path: &Path, stop: &'a Stop, tee: Option<&'a Tee>, idle: &'a I) -> anyhow::Result<Self> {
         let file = if path == Path::new("-") {
             io::stdin().as_fd().try_clone_to_owned().map(File::from)
         } else {
             File::open(path)
         };
         let file = file.with_context(|| format!("cannot open {}", file_name(path)))?;
-        Ok(Self { file, stop, tees, idle, deadline: None })
+        Ok(Self { file, stop, tee, idle, deadline: None })
     }
 
     fn wait(&mut self) -> io::Result<bool> {
@@ -69,12 +94,8 @@ impl<I: Idle> Read for Source<'_, I> {
             return Ok(0);
         }
         let length = self.file.read(buffer)?;
-        if self.tees {
-            match io::stdout().write_all(&buffer[..length]).and_then(|()| io::stdout().flush()) {
-                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => self.stop.set_reader_gone(),
-                Err(error) => return Err(io::Error::new(error.kind(), format!("cannot write to stdout: {error}"))),
-                Ok(()) => {}
-            }
+        if self.tee.is_some_and(|tee| !tee.write(&buffer[..length], self.stop)) {
+            return Ok(0);
         }
         Ok(length)
     }

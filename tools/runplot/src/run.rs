@@ -15,7 +15,7 @@ use crate::args::Args;
 use crate::kinds;
 use crate::picture;
 use crate::plan::{self, Drawn, Plan};
-use crate::read::{Idle, Source};
+use crate::read::{Idle, Source, Tee};
 use crate::table::Table;
 use crate::terminal::Screen;
 
@@ -31,11 +31,15 @@ pub fn run(args: Args) -> anyhow::Result<Ending> {
     let screen = Screen::new(plan.tees, plan.characters, plan.is_ascii);
     let watch = Watch(RefCell::new(Watched { table, screen, plan: &plan, due: None, last: None }));
 
+    let tee = Tee::default();
     for path in &plan.files {
         let name = plan::file_name(path);
-        let mut lines = Lines::new(Source::open(path, &stop, plan.tees, &watch)?, wanted.clone());
+        let mut lines = Lines::new(Source::open(path, &stop, plan.tees.then_some(&tee), &watch)?, wanted.clone());
         while let Some(line) = lines.next_line().with_context(|| format!("cannot read {name}"))? {
             watch.0.borrow_mut().take(&line);
+        }
+        if let Some(error) = tee.failure() {
+            return Err(anyhow::Error::new(error).context("cannot write to stdout"));
         }
         if stop.reason() == Some(Reason::ReaderGone) {
             return Ok(Ending::Measured);

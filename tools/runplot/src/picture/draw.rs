@@ -1,5 +1,7 @@
 //! Draws a chart: texts, grid, marks, in this order, so that marks are never covered.
 
+use std::collections::BTreeSet;
+
 use plotters::backend::DrawingBackend;
 use plotters::style::{RGBColor, WHITE};
 
@@ -8,7 +10,7 @@ use super::legend;
 use super::look::{Look, dashes};
 use super::pen::{Anchor, Pen};
 use crate::chart::thin::thin;
-use crate::chart::{Axis, Chart, Mark, Panel, Point, whole};
+use crate::chart::{Axis, Chart, Dot, Mark, Panel, Point, whole};
 
 /// The colour of texts.
 pub const INK: RGBColor = RGBColor(0x22, 0x22, 0x22);
@@ -23,6 +25,9 @@ const RADIUS: f64 = 3.75;
 
 /// A line with more points than that has a marker on some of them only; on none if there is no other series.
 const MARKED: usize = 40;
+/// From so many dots on, a picture is not made larger by those that nobody sees.
+const MANY: usize = 1000;
+
 /// A line with more points than that has no dashes.
 const DASHED: usize = 300;
 /// On how many.
@@ -133,13 +138,7 @@ fn marks<B: DrawingBackend>(pen: &mut Pen<'_, B>, frame: &Frame, panel: &Panel, 
     }
     for (look, mark) in all() {
         match mark {
-            Mark::Dots(dots) => {
-                for dot in dots {
-                    if let Some(place) = frame.place(panel, dot.at) {
-                        marker(pen, place, look, dot.is_hollow)?;
-                    }
-                }
-            }
+            Mark::Dots(dots) => scatter(pen, frame, panel, look, dots)?,
             Mark::Median { row, value, .. } => {
                 let ends = frame.place(panel, (*value, row - BAR)).zip(frame.place(panel, (*value, row + BAR)));
                 if let Some((from, to)) = ends {
@@ -147,6 +146,25 @@ fn marks<B: DrawingBackend>(pen: &mut Pen<'_, B>, frame: &Frame, panel: &Panel, 
                 }
             }
             _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Dots; of very many that lie on each other, one.
+fn scatter<B: DrawingBackend>(
+    pen: &mut Pen<'_, B>,
+    frame: &Frame,
+    panel: &Panel,
+    look: Look,
+    dots: &[Dot],
+) -> anyhow::Result<()> {
+    let mut seen = BTreeSet::new();
+    for dot in dots {
+        let Some(place) = frame.place(panel, dot.at) else { continue };
+        let spot = (whole(place.0 / RADIUS * 2.0), whole(place.1 / RADIUS * 2.0), dot.is_hollow);
+        if dots.len() < MANY || seen.insert(spot) {
+            marker(pen, place, look, dot.is_hollow)?;
         }
     }
     Ok(())

@@ -43,7 +43,10 @@ fn suiting(chart: &Chart) -> (u32, u32) {
         }
         Arrangement::Stacked => 540,
     };
-    (WIDTH, height.min(HIGHEST))
+    // As much more as the legend probably takes.
+    let letters: usize = chart.legend.iter().map(|name| name.chars().count() + 9).sum();
+    let legend = 20 * u32::try_from(letters / 130).unwrap_or(0);
+    (WIDTH, (height + legend).min(HIGHEST))
 }
 
 fn svg(chart: &Chart, (width, height): (u32, u32)) -> anyhow::Result<Vec<u8>> {

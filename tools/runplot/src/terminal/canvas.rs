@@ -109,12 +109,14 @@ impl Canvas {
     /// The rows as text, from the top.
     pub fn rows(&self) -> impl Iterator<Item = String> {
         self.cells.chunks(self.columns.max(1)).map(|row| {
-            let text = |cell: &Cell| {
+            let letter = |cell: &Cell| {
                 let braille = char::from_u32(0x2800 + u32::from(cell.dots)).filter(|_| cell.dots > 0);
-                let letter = cell.sign.or(braille).unwrap_or(' ');
-                self.style.painted(&letter.to_string(), cell.look)
+                cell.sign.or(braille).unwrap_or(' ')
             };
-            row.iter().map(text).collect::<String>().trim_end().to_owned()
+            let alike = row.chunk_by(|one, next| one.look == next.look);
+            let painted =
+                alike.map(|cells| self.style.painted(&cells.iter().map(letter).collect::<String>(), cells[0].look));
+            painted.collect::<String>().trim_end().to_owned()
         })
     }
 }
