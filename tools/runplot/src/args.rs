@@ -32,8 +32,8 @@ pub struct Args {
     /// What to draw [default: what the lines contain]
     #[arg(long, short, value_enum, help_heading = "Chart")]
     pub kind: Option<Kind>,
-    /// Column along the x axis: time, elapsed (in each run), a number such as threads, or for --kind runs a text such as
-    /// label, which makes the rows
+    /// Column along the x axis: time, elapsed (in each run), a number such as threads or rtt_us, or for --kind runs a text
+    /// such as label, which makes the rows
     #[arg(long, short, value_name = "COLUMN", help_heading = "Chart")]
     pub x: Option<String>,
     /// Columns to draw; a time series has a panel for each [default: bytes_per_s, else ops_per_s, p50_us or seconds; in
@@ -104,8 +104,11 @@ fn condition(text: &str) -> Result<(String, String), &'static str> {
 /// Most pixels of a side: what the picture costs grows with its area.
 const MOST: u32 = 4000;
 
+/// Fewer lines of text are no chart.
+const LEAST: u32 = 8;
+
 fn size(text: &str) -> Result<(u32, u32), String> {
-    let side = |side: &str| side.trim().parse().ok().filter(|pixels| (20..=MOST).contains(pixels));
+    let side = |side: &str| side.trim().parse().ok().filter(|length| (LEAST..=MOST).contains(length));
     let sides = text.split_once(['x', 'X']).and_then(|(width, height)| Some((side(width)?, side(height)?)));
-    sides.ok_or_else(|| format!("expected WIDTHxHEIGHT with sides from 20 to {MOST}, as in 960x600"))
+    sides.ok_or_else(|| format!("expected WIDTHxHEIGHT with sides from {LEAST} to {MOST}, as in 960x600"))
 }

@@ -23,6 +23,12 @@ pub fn unit(name: &str) -> &'static str {
     known.map_or_else(|| unit_of_name(name), |column| column.unit)
 }
 
+/// Whether the column is a result, and no setting that somebody chose.
+pub fn is_measured(name: &str) -> bool {
+    let known = ALL.iter().flat_map(|schema| schema.columns()).find(|column| column.name == name);
+    known.is_some_and(|column| column.kind == "decimal")
+}
+
 /// What a column is called on an axis, without its unit.
 pub fn title(name: &str) -> String {
     let known = match name {

@@ -102,9 +102,10 @@ fn metric<'a>(table: &Table, request: &'a Request, rows: &[usize]) -> anyhow::Re
     let is_there = |name: &&&str| rows.iter().any(|row| table.figure(name, *row).is_some_and(|value| value > 0.0));
     let all_requests = rows.iter().all(|row| is_request(table.value(table.rows[*row].key, "test")));
     let latency = ["p50_us"].iter().find(|name| all_requests && is_there(name));
-    match latency.or_else(|| METRICS.iter().find(is_there)) {
+    let has_any = |name: &&&str| rows.iter().any(|row| table.figure(name, *row).is_some());
+    match latency.or_else(|| METRICS.iter().find(is_there)).or_else(|| METRICS.iter().find(has_any)) {
         Some(name) => Ok(name),
-        None => bail!("no line has a number above zero in {} (--y)", METRICS.join(", ")),
+        None => bail!("no line has a number in {} (--y)", METRICS.join(", ")),
     }
 }
 

@@ -6,6 +6,7 @@ use anyhow::bail;
 use common::median;
 
 use super::{about_flagged, by_test, keys_of, limit_series, metric, title, totals, values_axis};
+use crate::chart::axis::Fit;
 use crate::chart::unit::{Unit, size_text};
 use crate::chart::{Arrangement, Axis, Chart, Dot, Mark, Panel, Series};
 use crate::columns;
@@ -41,10 +42,12 @@ pub fn chart(table: &Table, request: &Request) -> anyhow::Result<Chart> {
     let Some(x) = request.x.as_deref().or_else(|| setting(table)) else {
         bail!("no setting varies while all else stays the same (--x names a column)");
     };
-    let totals = totals(table)?;
-    let rows: Vec<usize> = totals.iter().copied().filter(|row| table.figure(x, *row).is_some()).collect();
+    // Each interval has its own round-trip time; what was set holds for the run.
+    let intervals: Vec<usize> = (0..table.rows.len()).filter(|row| table.rows[*row].is_interval).collect();
+    let lines = if columns::is_measured(x) && !intervals.is_empty() { intervals } else { totals(table)? };
+    let rows: Vec<usize> = lines.iter().copied().filter(|row| table.figure(x, *row).is_some()).collect();
     if rows.is_empty() {
-        bail!("no total line has a number in {x} (--x)");
+        bail!("no line has a number in {x} (--x)");
     }
     let keys = keys_of(table, &rows);
     // One series is the same in all panels, and has one name and look.
@@ -53,11 +56,11 @@ pub fn chart(table: &Table, request: &Request) -> anyhow::Result<Chart> {
     let groups = names::groups(table, &keys, &left_out);
     let firsts: Vec<usize> = (0..).map_while(|group| groups.iter().position(|other| *other == group)).collect();
     let mut remarks = Vec::new();
-    if rows.len() < totals.len() {
+    if rows.len() < lines.len() {
         remarks.push(format!(
-            "{} of {} totals have no number in {x} and are not drawn",
-            totals.len() - rows.len(),
-            totals.len()
+            "{} of {} lines have no number in {x} and are not drawn",
+            lines.len() - rows.len(),
+            lines.len()
         ));
     }
     let mut legend = names::of(table, &firsts.iter().map(|index| keys[*index]).collect::<Vec<_>>(), &left_out);
@@ -105,25 +108,29 @@ fn panel(table: &Table, request: &Request, (x, metric): (&str, &str), series: &[
         values.extend(points.iter().map(|point| point.1));
         steps.extend(points.iter().map(|point| point.0));
         if !points.is_empty() {
-            drawn.push(Series { look: *look, marks: marks(&points, request.keeps_flagged) });
+            drawn.push(Series { look: *look, marks: marks(&points, columns::is_measured(x), request.keeps_flagged) });
         }
     }
     let base = columns::unit(x);
     let text = |value| if base == "B" { size_text(value) } else { Unit::text_of(base, None, value) };
     Panel {
         heading: String::new(),
-        x: Axis::of_settings(&columns::title(x), base, &steps, text),
+        x: if columns::is_measured(x) {
+            Axis::of_values(&columns::title(x), base, None, &steps, Fit::Values)
+        } else {
+            Axis::of_settings(&columns::title(x), base, &steps, text)
+        },
         y: values_axis(metric, &values, request),
         series: drawn,
         weight: 1.0,
     }
 }
 
-fn marks(points: &[(f64, f64, bool)], keeps_flagged: bool) -> Vec<Mark> {
+fn marks(points: &[(f64, f64, bool)], is_cloud: bool, keeps_flagged: bool) -> Vec<Mark> {
     let is_counted = |point: &&(f64, f64, bool)| keeps_flagged || !point.2;
     let dot = |point: &(f64, f64, bool)| Dot { at: (point.0, point.1), is_hollow: point.2 };
     let steps: BTreeSet<u64> = points.iter().map(|point| point.0.to_bits()).collect();
-    if steps.len() > MOST_STEPS {
+    if is_cloud || steps.len() > MOST_STEPS {
         return vec![Mark::Dots(points.iter().map(dot).collect())];
     }
     let mut steps: Vec<f64> = steps.into_iter().map(f64::from_bits).collect();
@@ -195,6 +202,16 @@ mod tests {
         let mixed = [lines[0], lines[1], "a,tcp_recv,1,total,,,7"];
         let table = table_of(&request(|_| ()), "label,test,run,span,threads,file_bytes,bytes_per_s", &mixed);
         assert_eq!(setting(&table), None, "a test without the setting would not be drawn");
+    }
+
+    #[test]
+    fn a_measured_column_makes_a_cloud_of_intervals() {
+        let lines = ["a,tcp_send,1,interval,400,5", "a,tcp_send,1,interval,500,4", "a,tcp_send,1,total,450,4.5"];
+        let request = request(|request| request.x = Some("rtt_us".into()));
+        let table = table_of(&request, "label,test,run,span,rtt_us,bytes_per_s", &lines);
+        let chart = chart(&table, &request).unwrap();
+        let dots = [(400.0, 5.0), (500.0, 4.0)].map(|at| Dot { at, is_hollow: false });
+        assert_eq!(chart.panels[0].series[0].marks, [Mark::Dots(dots.into())]);
     }
 
     #[test]

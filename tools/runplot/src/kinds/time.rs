@@ -27,8 +27,10 @@ pub fn chart(table: &Table, request: &Request) -> anyhow::Result<Chart> {
     if rows.is_empty() || columns.is_empty() {
         bail!("no line has a time and a rate, a latency or an error (--y)");
     }
+    // What has nothing to show needs no name either.
+    let is_shown = |row: &usize| columns.iter().any(|column| figure(table, request, column, *row).is_some());
+    let keys = keys_of(table, &rows.iter().copied().filter(is_shown).collect::<Vec<_>>());
     let mut remarks = Vec::new();
-    let keys = keys_of(table, &rows);
     let mut legend = names::of(table, &keys, &[]);
     limit_series(&mut legend, &mut remarks);
 
@@ -69,8 +71,11 @@ fn suiting(table: &Table, rows: &[usize]) -> Vec<String> {
     }
     let test = |index: usize| table.value(table.rows[index].key, "test");
     let moves = |index: usize, value: f64| is_taken[index] && value > 0.0 && !is_request(test(index));
+    let stands = |index: usize, _| is_taken[index] && !is_request(test(index));
     let answers = |index: usize, _| is_taken[index] && is_request(test(index));
     let rate = ["bytes_per_s", "ops_per_s"].into_iter().find(|name| table.any(name, moves));
+    // Nothing moved: that is worth a line along zero.
+    let rate = rate.or_else(|| ["bytes_per_s", "ops_per_s"].into_iter().find(|name| table.any(name, stands)));
     let takes = |index: usize, _| is_taken[index];
     let median = ["p50_us"].into_iter().filter(|name| table.any(name, answers));
     let latencies = median.chain(["p99_us"].into_iter().filter(|name| table.any(name, takes)));
@@ -82,6 +87,12 @@ fn suiting(table: &Table, rows: &[usize]) -> Vec<String> {
     columns.truncate(MOST_PANELS - usize::from(errors.is_some()));
     columns.extend(errors.map(String::from));
     columns
+}
+
+/// The number that is drawn of a row.
+fn figure(table: &Table, request: &Request, column: &str, row: usize) -> Option<f64> {
+    let is_told = !request.y.is_empty() || is_telling(column, table.value(table.rows[row].key, "test"));
+    table.figure(column, row).filter(|_| is_told)
 }
 
 /// Whether the column is a result of such a test, and not a line along zero.
@@ -143,8 +154,7 @@ fn panel(table: &Table, request: &Request, column: &str, spans: &[Vec<Stretch>])
             let mut hollow = Vec::new();
             for spot in &stretch.rows {
                 let row = &table.rows[spot.row];
-                let is_told = !request.y.is_empty() || is_telling(column, table.value(row.key, "test"));
-                let Some(value) = table.figure(column, spot.row).filter(|_| is_told) else {
+                let Some(value) = figure(table, request, column, spot.row) else {
                     marks.extend((!line.is_empty()).then(|| Mark::Line(std::mem::take(&mut line))));
                     continue;
                 };
