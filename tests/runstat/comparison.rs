@@ -136,6 +136,27 @@ fn latency_stands_in_where_nothing_has_a_rate() {
 }
 
 #[test]
+fn a_column_without_a_better_end_is_higher_or_lower() {
+    let mut log = Log::new();
+    log.metric("a", "cwnd_bytes", &["100"; 4]).metric("b", "cwnd_bytes", &["200"; 4]).metric(
+        "c",
+        "cwnd_bytes",
+        &["50"; 4],
+    );
+    let rows = log.run(&["--baseline", "a", "--metric", "cwnd_bytes", "--quiet"]).success().records();
+    let words: Vec<_> = rows[..3].iter().map(|row| (row.text("better"), row.text("verdict"))).collect();
+    // Two comparisons of four runs a side: p is 2 x 0.029 for either, and no finding.
+    assert_eq!(words, [("", ""), ("", "undecided"), ("", "undecided")]);
+    log.metric("a", "cwnd_bytes", &["100"; 2]).metric("b", "cwnd_bytes", &["200"; 2]).metric(
+        "c",
+        "cwnd_bytes",
+        &["50"; 2],
+    );
+    let rows = log.run(&["--baseline", "a", "--metric", "cwnd_bytes", "--quiet"]).success().records();
+    assert_eq!((rows[1].text("verdict"), rows[2].text("verdict")), ("higher", "lower"));
+}
+
+#[test]
 fn many_comparisons_at_once_are_adjusted() {
     let mut log = Log::new();
     for target in ["x", "y", "z"] {

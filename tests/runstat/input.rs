@@ -93,6 +93,16 @@ fn intervals_of_a_run_are_one_value() {
 }
 
 #[test]
+fn limits_hold_for_runs_of_intervals() {
+    let mut log = Log::new();
+    for _ in 0..3 {
+        interval(&mut log, "1", "100", "10");
+    }
+    let _ = log.run(&["--max", "errors>6"]).success();
+    let _ = log.run(&["--max", "errors>5"]).failure(1, &["errors > 5: 6.000", "log.csv:3 (--max)"]);
+}
+
+#[test]
 fn a_total_stands_for_its_intervals_and_a_killed_run_is_left_out() {
     let mut log = Log::new();
     interval(&mut log, "1", "100", "10");

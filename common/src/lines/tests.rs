@@ -135,6 +135,14 @@ fn columns_that_were_cut_or_moved_follow_their_header() {
 }
 
 #[test]
+fn all_cells_may_be_quoted() {
+    let quoted =
+        |line: &str| line.trim_end().split(',').map(|cell| format!("\"{cell}\"")).collect::<Vec<_>>().join(",") + "\n";
+    assert_eq!(labels(&(quoted(&tcpsink::SCHEMA.header()) + &quoted(&tcp("a")) + &tcp("b"))), ["a", "b"]);
+    assert_eq!(labels("\"schema\",\"label\"\r\n\"tcpsink/1\",\"say \"\"x\"\"\"\r\n"), ["say \"x\""]);
+}
+
+#[test]
 fn what_is_no_line_is_named_by_its_number() {
     let (good, skipped) = read(&("notes\n\n".to_owned() + &tcp("a") + "x\ny,z\n" + &tcp("b") + "\u{0}\u{1}\n"));
     assert_eq!(good, [(3, "a".into()), (6, "b".into())]);

@@ -9,13 +9,13 @@ use crate::dimensions::Seen;
 use crate::sample::Sample;
 
 /// Runs of nothing but intervals that wait for the word whether the group has totals.
-const WAITING: usize = 1000;
+const WAITING: usize = 100;
 
 /// Flags that are remembered: there are not so many.
 const MOST_FLAGS: usize = 64;
 
 /// Runs after which a group's metric is settled.
-const SETTLED: u64 = 1000;
+const SETTLED: u64 = 100;
 
 /// The runs of one group.
 #[derive(Debug)]

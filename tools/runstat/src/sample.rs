@@ -9,8 +9,11 @@ const BUDGET: usize = 10_000_000;
 /// Values that a sample may always keep: medians of so many are within 0.1 % of ranks.
 const LEAST: usize = 100_000;
 
-/// Values whose place in the files is remembered, to name outliers.
+/// Values whose place in the files is remembered, to name outliers: most of a sample ...
 const PLACED: usize = 10_000;
+
+/// ... and about so many of all samples together: 16 MB.
+const ALL_PLACED: usize = 1_000_000;
 
 /// Where a value stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -63,7 +66,7 @@ impl Sample {
         let room = (BUDGET / samples.max(1)).max(LEAST);
         if self.values.len() < room && self.chance.is_none() {
             self.values.push(value);
-            if self.values.len() <= PLACED {
+            if self.values.len() <= PLACED.min(ALL_PLACED / samples.max(1)) {
                 self.spots.push(spot);
             } else {
                 self.spots = Vec::new();
