@@ -65,8 +65,9 @@ uninstall:
 clean:
 	$(CARGO) clean
 
-# Records help texts and columns anew after they were changed on purpose.
+# Records help texts and columns, and draws the pictures of the README, anew after they were changed on purpose.
 snapshots: build
 	for tool in $(TOOLS); do bash tests/snapshots/record $(BIN)/$$tool || exit 1; done
+	bash tests/pictures/record $(BIN)/runplot
 
 ci: lint test demo

@@ -92,10 +92,13 @@ impl Unit {
     }
 }
 
-/// A number without the noise of its binary form: six significant digits at most, thousands not marked.
+/// A number without the noise of its binary form: six significant digits at most, thousands not marked, and an exponent
+/// where nobody would count the zeros.
 pub fn number(value: f64) -> String {
+    /// What has more digits before or after the point is shorter with an exponent.
+    const PLAIN: std::ops::Range<f64> = 1e-6..1e12;
     let rounded: f64 = format!("{value:.5e}").parse().unwrap_or(value);
-    format!("{}", rounded + 0.0)
+    if rounded == 0.0 || PLAIN.contains(&rounded.abs()) { format!("{}", rounded + 0.0) } else { format!("{rounded:e}") }
 }
 
 /// A size of a setting: powers of two in their own units (4 KiB), others as they are.
@@ -144,6 +147,7 @@ mod tests {
         assert_eq!(number(0.1 + 0.2), "0.3");
         assert_eq!(number(-0.0), "0");
         assert_eq!(number(2_500_000.0), "2500000");
+        assert_eq!(number(2.5e300), "2.5e300");
         assert_eq!(Unit::text_of("us", None, 2500.0), "2.5 ms");
         assert_eq!(Unit::text_of("", None, 4.0), "4");
         assert_eq!(size_text(4096.0), "4 KiB");

@@ -1,5 +1,6 @@
 //! Where things lie: the plot of each panel, with room for the texts around it.
 
+use common::cli::Usage;
 use plotters::backend::DrawingBackend;
 
 use super::pen::Pen;
@@ -17,6 +18,9 @@ pub const GAP: f64 = 8.0;
 
 /// Most of a panel's width that names of rows may take.
 const NAMES: f64 = 0.38;
+
+/// Least width and height of a plot.
+const LEAST: (f64, f64) = (60.0, 24.0);
 
 /// A rectangle in pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -79,8 +83,17 @@ pub fn frames<B: DrawingBackend>(pen: &Pen<'_, B>, chart: &Chart, area: Area) ->
         } else {
             TICK + AXIS + 2.5 * GAP
         };
-        let plot = Area { left, top, right: whole.right - (last / 2.0).max(GAP), bottom: whole.bottom - below };
+        let plot = Area {
+            left,
+            top,
+            right: whole.right - (last / 2.0).clamp(GAP, whole.width() / 8.0),
+            bottom: whole.bottom - below,
+        };
         frames.push(Frame { plot, whole, has_x, ticks });
+    }
+    if frames.iter().any(|frame| frame.plot.width() < LEAST.0 || frame.plot.height() < LEAST.1) {
+        let panels = chart.panels.len();
+        return Err(Usage(format!("--size leaves no room for {panels} panels, {} names", chart.legend.len())).into());
     }
     // What stands below each other begins and ends together.
     let columns = columns(chart);

@@ -111,6 +111,45 @@ fn write(path: &Path, content: &[u8]) -> anyhow::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::Kind;
+    use crate::kinds;
+    use crate::table::tests::{request, table_of};
+    use crate::terminal;
+
+    proptest::proptest! {
+        #![proptest_config(proptest::test_runner::Config { cases: 200, failure_persistence: None, ..Default::default() })]
+
+        #[test]
+        fn whatever_numbers_come_the_drawing_stays_inside(
+            rows in proptest::collection::vec((0..3_u8, 0..2_u8, proptest::num::f64::ANY, proptest::num::f64::NORMAL, 0..4_u8), 1..12),
+            kind in 0..5_usize,
+            is_log: bool,
+            is_zoomed: bool,
+        ) {
+            let lines: Vec<String> = rows.iter().enumerate().map(|(index, (label, span, rate, latency, threads))| {
+                let span = ["interval", "total"][usize::from(*span)];
+                format!("2026-11-30T12:00:{index:02}Z,{label},ping{label},{span},{latency},{rate},{threads},{latency},{rate}")
+            }).collect();
+            let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+            let kinds = [None, Some(Kind::Time), Some(Kind::Runs), Some(Kind::Percentiles), Some(Kind::Sweep)];
+            let request = request(|request| {
+                request.kind = kinds[kind];
+                (request.is_log, request.is_zoomed) = (is_log, is_zoomed && !is_log);
+            });
+            let table = table_of(&request, "time,label,test,span,seconds,bytes_per_s,threads,p50_us,p99_us", &lines);
+            if let Ok(chart) = kinds::chart(&table, &request) {
+                pen::load_font().unwrap();
+                let size = suiting(&chart);
+                let svg = String::from_utf8(svg(&chart, size).unwrap()).unwrap();
+                let ends = |text: &str| text.parse::<i32>().is_ok_and(|number| !(0..=i32::try_from(FINE * size.0.max(size.1)).unwrap()).contains(&number));
+                let outside = svg.split("points=\"").skip(1).filter_map(|rest| rest.split('"').next());
+                let outside: Vec<_> = outside.flat_map(|points| points.split([' ', ','])).filter(|text| ends(text)).collect();
+                assert!(outside.is_empty(), "{outside:?}");
+                let style = terminal::Style { is_ascii: false, has_colours: false, has_several: false };
+                assert!(!terminal::draw(&chart, (80, 24), style).is_empty());
+            }
+        }
+    }
 
     #[test]
     fn a_pixel_is_the_mean_of_its_parts() {
