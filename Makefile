@@ -34,8 +34,8 @@ lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --no-deps --document-private-items --locked --quiet
-	@if command -v shellcheck >/dev/null; then shellcheck .ci/run tests/demo tests/snapshots/record tests/peers/* \
-		tests/fixtures/runstat/*.sh \
+	@if command -v shellcheck >/dev/null; then shellcheck .ci/run tests/demo tests/snapshots/record \
+		tests/pictures/measure tests/pictures/record tests/peers/* tests/fixtures/runstat/*.sh \
 		tests/lab/nfs tests/lab/image tests/lab/scenario tests/lab/checks tests/lab/guest/* tests/lab/scenarios/*; \
 	else echo 'skipped: shellcheck is not installed (apt-get install shellcheck)'; fi
 	@if command -v cargo-deny >/dev/null; then $(CARGO) deny check licenses bans sources; \
@@ -72,8 +72,9 @@ uninstall:
 clean:
 	$(CARGO) clean
 
-# Records help texts and columns anew after they were changed on purpose.
+# Records help texts and columns, and draws the pictures of the README, anew after they were changed on purpose.
 snapshots: build
 	for tool in $(TOOLS); do bash tests/snapshots/record $(BIN)/$$tool || exit 1; done
+	bash tests/pictures/record $(BIN)/runplot
 
 ci: lint test demo

@@ -14,6 +14,7 @@ pub mod cpu;
 pub mod facts;
 pub mod latency;
 pub mod lines;
+pub mod median;
 pub mod mount;
 pub mod output;
 pub mod pace;

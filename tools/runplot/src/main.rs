@@ -1,0 +1,17 @@
+//! `runplot`: read the lines of the other tools and draw them: a picture, or a chart in the terminal.
+
+mod args;
+mod chart;
+mod columns;
+mod kinds;
+mod names;
+mod picture;
+mod plan;
+mod read;
+mod run;
+mod table;
+mod terminal;
+
+fn main() -> std::process::ExitCode {
+    common::cli::main(columns::drawable(), run::run)
+}

@@ -1,0 +1,78 @@
+//! Where the chart appears: printed once, or over and over at the same place of a terminal.
+
+use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
+
+use terminal_size::terminal_size_of;
+
+use super::{Style, draw};
+use crate::chart::Chart;
+
+/// Characters of a chart where there is no terminal to ask.
+const USUAL: (u32, u32) = (80, 24);
+
+/// The highest chart that is drawn without being asked for.
+const HIGHEST: u32 = 40;
+
+/// stdout or stderr.
+#[derive(Debug)]
+pub struct Screen {
+    is_stderr: bool,
+    size: Option<(u32, u32)>,
+    style: Style,
+    /// Lines of the chart that is there, to be drawn over.
+    drawn: usize,
+}
+
+impl Screen {
+    /// stdout, or stderr while lines go to stdout.
+    pub fn new(is_stderr: bool, size: Option<(u32, u32)>, is_ascii: bool) -> Self {
+        let is_terminal = if is_stderr { io::stderr().is_terminal() } else { io::stdout().is_terminal() };
+        let is_plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+            || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let style = Style { is_ascii, has_colours: is_terminal && !is_plain, has_several: false };
+        Self { is_stderr, size, style, drawn: 0 }
+    }
+
+    /// Draws the chart over the one before.
+    pub fn redraw(&mut self, chart: &Chart) -> io::Result<()> {
+        let lines = self.lines(chart);
+        // Up to where it began, and clear from there (ECMA-48, CUU and ED).
+        let mut text = if self.drawn > 0 { format!("\u{1b}[{}A\u{1b}[J", self.drawn) } else { String::new() };
+        self.drawn = lines.len();
+        text.extend(lines.into_iter().flat_map(|line| [line, "\n".into()]));
+        self.write(&text)
+    }
+
+    fn lines(&self, chart: &Chart) -> Vec<String> {
+        let (width, height) = self.size.or_else(|| self.ask()).unwrap_or(USUAL);
+        let mut lines = draw(chart, (width as usize, height as usize), self.style);
+        if self.drawn > 0 || self.is_terminal() {
+            // What has scrolled away cannot be drawn over.
+            lines.truncate(self.ask().map_or(usize::MAX, |(_, rows)| rows as usize));
+        }
+        lines
+    }
+
+    fn is_terminal(&self) -> bool {
+        if self.is_stderr { io::stderr().is_terminal() } else { io::stdout().is_terminal() }
+    }
+
+    /// The terminal's size, but for a line for what follows.
+    fn ask(&self) -> Option<(u32, u32)> {
+        let size = if self.is_stderr {
+            terminal_size_of(io::stderr().as_fd())
+        } else {
+            terminal_size_of(io::stdout().as_fd())
+        };
+        let (width, height) = size.map(|(width, height)| (u32::from(width.0), u32::from(height.0)))?;
+        (width > 0 && height > 1).then(|| (width, (height - 1).min(HIGHEST)))
+    }
+
+    fn write(&self, text: &str) -> io::Result<()> {
+        if self.is_stderr {
+            return io::stderr().write_all(text.as_bytes());
+        }
+        io::stdout().write_all(text.as_bytes()).and_then(|()| io::stdout().flush())
+    }
+}
