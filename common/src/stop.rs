@@ -135,7 +135,7 @@ impl Stop {
     }
 }
 
-/// Whether whoever started us wants the signal ignored (proc_pid_status(5), `SigIgn`).
+/// Whether whoever started us wants the signal ignored (`SigIgn` in proc(5)).
 fn is_ignored(signal: i32) -> bool {
     let status = Process::myself().and_then(|process| process.status());
     status.is_ok_and(|status| status.sigign & (1 << (signal - 1)) != 0)
