@@ -208,16 +208,40 @@ fn direct_and_synchronous_writes_say_so() {
 }
 
 #[test]
+fn random_phases_visit_no_block_twice() {
+    let scratch = Scratch::new();
+    let phases = ["rand_read", "rand_write", "seek"];
+    let args = ["file", scratch.text(), "--size", "512K", "--block", "4K", "--phases", &phases.join(",")];
+    for (extra, flags) in [(&[][..], ""), (&["--ops", "129"], "short"), (&["--time", "1m"], "")] {
+        let records = lines(&[&args[..], extra].concat());
+        assert_eq!(tests(&records), phases);
+        for record in &records {
+            assert_eq!((record.count("ops"), record.count("bytes")), (128, 512 * 1024), "{record:?}");
+            assert_eq!(record.text("flags"), flags, "{record:?}");
+        }
+    }
+}
+
+#[test]
 fn intervals_follow_each_other_and_add_up() {
     let scratch = Scratch::new();
-    let args = ["file", scratch.text(), "--size", "16M", "--phases", "rand_write", "--time", "700ms"];
-    let ended = nfscopy().run(&[&args[..], &["--interval", "100ms", "--quiet"]].concat()).success();
+    let args = ["file", scratch.text(), "--size", "64M", "--phases", "rand_write", "--ops", "16384"];
+    let ended = nfscopy().run(&[&args[..], &["--interval", "10ms", "--quiet"]].concat()).success();
     let (intervals, total) = (ended.select("rand_write", "interval"), ended.total("rand_write"));
     assert!(intervals.len() >= 3, "{ended:?}");
     let sum = |column: &str| intervals.iter().map(|record| record.count(column)).sum::<u64>();
     assert_eq!((sum("bytes"), sum("ops")), (total.count("bytes"), total.count("ops")));
     let seconds: f64 = intervals.iter().map(|record| record.number("seconds")).sum();
     assert!((seconds - total.number("seconds")).abs() < 1e-3, "{seconds} {total:?}");
+}
+
+#[test]
+fn single_bytes_end_at_any_of_them() {
+    let scratch = Scratch::new();
+    let args = ["file", scratch.text(), "--size", "12M", "--threads", "4", "--phases", "stdio_write,stdio_read"];
+    let records = lines(&[&args[..], &["--time", "200ms"]].concat());
+    let ends_in_a_chunk = |record: &Record| !record.count("bytes").is_multiple_of(4096);
+    assert!(records.iter().any(ends_in_a_chunk), "{records:?}");
 }
 
 #[test]

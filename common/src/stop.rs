@@ -1,7 +1,8 @@
 //! How a measurement ends before its time: a signal, a reader that went away, or a part that failed.
 //!
 //! A [`Stop`] is a flag that a hot loop loads and a descriptor that everything else sleeps on, so that nobody polls.
-//! The first SIGINT or SIGTERM sets it and the open span is closed; the second one kills as if there were no handler.
+//! The first SIGINT, SIGTERM or SIGHUP sets it and the open span is closed; the second one kills as if there were no
+//! handler.
 
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -13,7 +14,8 @@ use std::time::Instant;
 use nix::poll::{PollFd, PollFlags};
 use nix::sys::signal::SigSet;
 use nix::sys::time::TimeSpec;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use procfs::process::Process;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::{flag, low_level};
 
 const NOT_SET: usize = 0;
@@ -23,7 +25,7 @@ const READER_GONE: usize = usize::MAX - 1;
 /// Why a measurement was stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
-    /// SIGINT or SIGTERM, by number.
+    /// SIGINT, SIGTERM or SIGHUP, by number.
     Signal(i32),
     /// Nobody reads stdout any more.
     ReaderGone,
@@ -47,11 +49,14 @@ struct Inner {
 }
 
 impl Stop {
-    /// The process's stop: set by SIGINT and SIGTERM, and by the end of whoever reads the pipe `reader`.
+    /// The process's stop: set by SIGINT, SIGTERM and SIGHUP (unless nohup(1) wants it ignored), and by the end of whoever
+    /// reads the pipe `reader`. A limit on the size of files (`ulimit -f`) is an error of the write (EFBIG), no death.
     pub fn on_signals(reader: Option<OwnedFd>) -> io::Result<Self> {
         let stop = Self::build(None, reader)?;
         let armed = Arc::new(AtomicBool::new(false));
-        for signal in [SIGINT, SIGTERM] {
+        flag::register(SIGXFSZ, Arc::default())?;
+        let hangup = (!is_ignored(SIGHUP)).then_some(SIGHUP);
+        for signal in [SIGINT, SIGTERM].into_iter().chain(hangup) {
             // The order is the order of execution: a second signal finds the flag that the first one left.
             flag::register_conditional_default(signal, Arc::clone(&armed))?;
             flag::register_usize(signal, Arc::clone(&stop.0.state), usize::try_from(signal).unwrap_or(REQUESTED))?;
@@ -128,6 +133,12 @@ impl Stop {
         ready.truncate(others.len());
         Ok(ready)
     }
+}
+
+/// Whether whoever started us wants the signal ignored (`SigIgn` in proc(5)).
+fn is_ignored(signal: i32) -> bool {
+    let status = Process::myself().and_then(|process| process.status());
+    status.is_ok_and(|status| status.sigign & (1 << (signal - 1)) != 0)
 }
 
 /// Sleeps until `fd` is readable or `deadline`, whatever else happens: for the end that follows a stop.

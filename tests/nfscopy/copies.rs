@@ -91,6 +91,57 @@ fn what_makes_no_sense_is_refused_before_anything_is_written() {
 }
 
 #[test]
+fn force_replaces_neither_what_holds_the_source_nor_a_directory_with_a_file() {
+    let scratch = Scratch::new();
+    let [tree, same, file] = ["x", "x/x", "x/y/x"].map(|name| scratch.path(name));
+    fs::create_dir_all(&same).unwrap();
+    fs::create_dir(tree.join("y")).unwrap();
+    fs::write(same.join("precious"), "a").unwrap();
+    fs::write(&file, "b").unwrap();
+    for (from, words) in [(&same, ["x: ", "is in it"]), (&file, ["x: ", "is in it"])] {
+        nfscopy().run(&["copy", "--force", text(from), scratch.text()]).failure(1, &words).stdout.clear();
+    }
+    let other = scratch.path("other");
+    fs::create_dir_all(other.join("x")).unwrap();
+    fs::write(other.join("x/mine"), "c").unwrap();
+    let args = ["copy", "--force", text(&file), text(&other)];
+    nfscopy().run(&args).failure(1, &["other/x", "is a directory"]).stdout.clear();
+    assert_eq!(fs::read_to_string(same.join("precious")).unwrap(), "a");
+    assert_eq!(fs::read_to_string(other.join("x/mine")).unwrap(), "c");
+    assert_eq!(names(scratch.path("").as_path()), ["other", "x"]);
+}
+
+#[test]
+fn a_directory_receives_the_name_as_typed() {
+    let scratch = Scratch::new();
+    let source = scratch.file("source", 10);
+    let (link, directory) = (scratch.path("link"), scratch.path("directory"));
+    symlink(&source, &link).unwrap();
+    fs::create_dir(&directory).unwrap();
+    lines(&["copy", text(&link), text(&directory)]);
+    assert_eq!(names(&directory), ["link"]);
+    assert!(directory.join("link").symlink_metadata().unwrap().is_file(), "what it leads to is copied");
+}
+
+#[test]
+fn a_reader_that_goes_away_does_not_take_the_copy_with_it_unsaid() {
+    let scratch = Scratch::new();
+    let source = scratch.file("source", 1000);
+    let target = scratch.path("target");
+    let script =
+        format!("{} copy {source} {} --quiet | true; echo ${{PIPESTATUS[0]}}", nfscopy().path(), text(&target));
+    for _ in 0..10 {
+        let output = Command::new("bash").args(["-c", &script]).output().unwrap();
+        let status = String::from_utf8(output.stdout).unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(status.trim() == "0", target.exists(), "{status} {stderr}");
+        assert_eq!(status.trim() == "0", stderr.is_empty(), "{status} {stderr}");
+        let _ = fs::remove_file(&target);
+    }
+    assert_eq!(names(scratch.path("").as_path()), ["source"]);
+}
+
+#[test]
 fn a_tree_is_copied_with_links_and_odd_names() {
     let scratch = Scratch::new();
     let tree = scratch.path("tree");

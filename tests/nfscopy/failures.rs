@@ -131,6 +131,31 @@ fn a_hung_mount_is_named_and_a_second_signal_leaves_at_once() {
 }
 
 #[test]
+fn a_limit_on_file_sizes_is_an_error_like_others() {
+    let scratch = Scratch::new();
+    let limited = nfscopy().within(&["prlimit", "--fsize=1048576"]);
+    if !has_program("prlimit", "util-linux") {
+        return;
+    }
+    let ended = limited.run(&["file", scratch.text(), "--size", "3M", "--phases", "write", "--quiet"]);
+    let ended = ended.failure(1, &["write at offset 1048576", "File too large"]);
+    let record = partial(&ended);
+    assert_eq!((record.text("failure"), record.count("bytes")), ("write:EFBIG", MIB));
+    assert!(is_empty(&scratch.path("")), "{:?}", names(&scratch.path("")));
+}
+
+#[test]
+fn who_starts_it_with_nohup_wants_no_end() {
+    let scratch = Scratch::new();
+    let args = ["file", scratch.text(), "--size", "1T", "--phases", "write", "--block", "4K", "--sync", "--quiet"];
+    let running = nfscopy().within(&["nohup"]).start(&[&args[..], &["--time", "2s"]].concat());
+    std::thread::sleep(Duration::from_millis(700));
+    running.signal(Signal::SIGHUP);
+    let ended = running.end().success();
+    assert!(!ended.total("write").has_flag("partial"), "{ended:?}");
+}
+
+#[test]
 fn a_directory_that_vanishes_fails_the_line() {
     let scratch = Scratch::new();
     let directory = scratch.path("mount");
@@ -160,12 +185,11 @@ fn a_signal_prints_the_line_and_removes_the_files() {
     let there = directory.to_str().unwrap();
     let target = format!("{there}/target");
     for (signal, args) in [
-        (Signal::SIGINT, &["file", there, "--size", "16M", "--phases", "rand_write", "--time", "1m"][..]),
-        (
-            Signal::SIGTERM,
-            &["file", there, "--size", "16M", "--phases", "write,rand_read", "--time", "1m", "--ops", "99999999"],
-        ),
+        (Signal::SIGINT, &["file", there, "--size", "1T", "--phases", "write", "--block", "4K", "--sync"][..]),
+        (Signal::SIGTERM, &["file", there, "--size", "8M", "--phases", "rand_read", "--time", "1m", "--block", "1"]),
         (Signal::SIGTERM, &["tree", there, "--files", "900000000"]),
+        // The session on the other machine is gone.
+        (Signal::SIGHUP, &["tree", there, "--files", "900000000"]),
         (Signal::SIGINT, &["copy", big.to_str().unwrap(), "/dev/null"]),
     ] {
         let running = nfscopy().start(&[args, &["--quiet"]].concat());

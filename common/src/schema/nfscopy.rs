@@ -13,7 +13,7 @@ columns! {
     /// The columns of `nfscopy` after the shared ones.
     pub struct Mounted {
         mechanism: &'static str, "", "how the bytes moved: read_write, copy_file_range (the kernel or the server copied), reflink (blocks are shared), buffered, direct (O_DIRECT), stdio (single bytes); empty where none did";
-        sync: &'static str, "", "when writes are safe: fsync (once at the end), osync (each, O_SYNC), none; empty where nothing is written";
+        sync: &'static str, "", "when writes are safe: fsync (once at the end), syncfs (all files together, at the end), osync (each, O_SYNC); empty where nothing is written";
         threads: u64, "", "threads at work, each on files of its own";
         block_bytes: Option<u64>, "B", "size of each read or write call";
         file_bytes: Option<u64>, "B", "size of each file, the largest of several";
@@ -21,8 +21,8 @@ columns! {
         open_s: Option<Fixed<6>>, "s", "opening and creating, of all threads together; inside seconds";
         read_s: Option<Fixed<6>>, "s", "reading, of all threads together; inside seconds";
         write_s: Option<Fixed<6>>, "s", "writing, of all threads together; inside seconds";
-        fsync_s: Option<Fixed<6>>, "s", "making it safe (fsync), of all threads together; inside seconds";
-        close_s: Option<Fixed<6>>, "s", "closing and renaming, of all threads together; inside seconds";
+        fsync_s: Option<Fixed<6>>, "s", "making it safe (fsync, syncfs), of all threads together; inside seconds";
+        close_s: Option<Fixed<6>>, "s", "closing, of all threads together; inside seconds";
         cached_pct: Option<Fixed<2>>, "%", "share of the bytes read that lay in this machine's page cache just before (cachestat(2), else mincore(2))";
         failure: Option<String>, "", "the call that failed first and its errno, as in fsync:EIO";
         p50_us: Option<Fixed<3>>, "us", "latency of an operation: half are at or below";

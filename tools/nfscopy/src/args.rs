@@ -18,8 +18,8 @@ use common::units;
 /// outside the time, and say what was left (cached_pct).
 ///
 /// stdout carries CSV, one line per measurement (--columns explains the columns); stderr is for people. Exit status: 0
-/// measured, 1 the measurement failed, 2 usage; SIGINT and SIGTERM print the line so far and remove what was written; a
-/// second one leaves at once.
+/// measured, 1 the measurement failed, 2 usage; SIGINT, SIGTERM and SIGHUP print the line so far and remove what was
+/// written; a second one leaves at once.
 #[derive(Debug, Parser)]
 #[command(name = "nfscopy", version, arg_required_else_help = true)]
 pub struct Args {
@@ -45,7 +45,7 @@ pub enum Verb {
     ///
     /// Each thread has a file of its own, in a directory that is removed at the end. A list of threads is a sweep: all
     /// phases with the first number, then with the next. Reads without a write before them write the files first, not
-    /// counted. Random phases visit no block twice.
+    /// counted. Random phases visit no block twice and end when they visited all, flagged short if --ops wanted more.
     ///
     /// Only this machine's cache is emptied: a server that has the memory for it answers reads from there, unless --size is
     /// beyond that. The bytes of a line that is partial are those that this machine took; what reached the server stands in
@@ -76,7 +76,7 @@ pub struct CopyArgs {
     /// Evict the copy, read it again and compare it with what was read, before it gets its name: a line of its own
     #[arg(long, help_heading = "Copying")]
     pub verify: bool,
-    /// Replace DST if it exists
+    /// Replace DST if it exists, or what has SRC's name in it: a tree as a whole, what only the old one had is removed
     #[arg(long, short, help_heading = "Copying")]
     pub force: bool,
     /// Bytes per read and write [default: 1M]

@@ -75,7 +75,7 @@ impl Plan {
         let phases: Vec<_> = names.iter().map(|name| FilePhase::of(*name, args)).collect();
         let threads = if args.threads.is_empty() { &[1][..] } else { &args.threads };
         Self {
-            size: args.size.unwrap_or(DEFAULT_SIZE),
+            size: size(args),
             sweeps: threads.iter().map(|threads| Sweep { threads: *threads, phases: phases.clone() }).collect(),
             like: None,
             is_sync: args.sync,
@@ -97,6 +97,10 @@ impl Plan {
     }
 }
 
+fn size(args: &FileArgs) -> u64 {
+    args.size.unwrap_or(DEFAULT_SIZE)
+}
+
 impl FilePhase {
     fn of(name: PhaseName, args: &FileArgs) -> Self {
         let (test, block) = match name {
@@ -110,11 +114,12 @@ impl FilePhase {
             PhaseName::StdioRead => ("stdio_read", 1),
         };
         let is_bytewise = matches!(name, PhaseName::StdioWrite | PhaseName::StdioRead);
+        let block = args.block.filter(|_| !is_bytewise).unwrap_or(block);
         Self {
             test,
             name,
-            block: args.block.filter(|_| !is_bytewise).unwrap_or(block),
-            ops: args.ops.or(args.time.is_none().then_some(DEFAULT_OPS)),
+            block,
+            ops: args.ops.or(args.time.is_none().then(|| DEFAULT_OPS.min(size(args).div_ceil(block)))),
             evicts: true,
         }
     }

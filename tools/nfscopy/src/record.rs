@@ -36,6 +36,8 @@ pub struct Setup {
     pub wanted: Option<Mechanism>,
     /// Bytes that should move.
     pub expected: Option<u64>,
+    /// Operations that should be done.
+    pub expected_ops: Option<u64>,
 }
 
 /// What was measured in one span.
@@ -131,7 +133,8 @@ impl Record {
     /// Adds what is known only at the end.
     pub fn finish(&mut self, is_partial: bool, setup: &Setup, failure: Option<&String>) {
         self.raise_if(is_partial, Flag::Partial);
-        self.raise_if(!is_partial && setup.expected > self.line.bytes, Flag::Short);
+        let is_short = setup.expected > self.line.bytes || setup.expected_ops > self.line.ops;
+        self.raise_if(!is_partial && is_short, Flag::Short);
         self.own.failure = failure.cloned();
     }
 

@@ -48,18 +48,25 @@ pub struct Bench<'a> {
     /// By test and threads; each is repeated until its own mean is known.
     repeats: HashMap<(&'static str, u64), (Repeat, Next)>,
     run: u64,
+    /// The test that ran last, if it ran to its end.
+    finished: Option<&'static str>,
 }
 
 impl<'a> Bench<'a> {
     /// Before the first run.
     pub fn new(place: Place<'a>, label: Option<&String>, target: String, repeat: Repeat) -> Self {
         let label = label.cloned().unwrap_or_default();
-        Self { place, label, target, repeat, repeats: HashMap::new(), run: 1 }
+        Self { place, label, target, repeat, repeats: HashMap::new(), run: 1, finished: None }
     }
 
     /// Signals, stderr and stdout.
     pub fn session(&self) -> &'a Session {
         self.place.session
+    }
+
+    /// Whether `test` ran last, and to its end.
+    pub fn has_finished(&self, test: &str) -> bool {
+        self.finished == Some(test)
     }
 
     /// Begins the next run, unless enough is known.
@@ -92,6 +99,7 @@ impl<'a> Bench<'a> {
             run: self.run,
         };
         let mut finished = measure::run(self.place, &identity, phase)?;
+        self.finished = (!finished.total.line.flags.has(Flag::Partial)).then_some(test);
         let line = &finished.total.line;
         // Files without content have no rate in bytes.
         let rate = line.bytes_per_s.filter(|rate| rate.value() > 0.0).map(Fixed::value);

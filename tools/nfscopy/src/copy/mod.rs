@@ -8,6 +8,7 @@ mod work;
 use std::path::Path;
 use std::sync::OnceLock;
 
+use anyhow::bail;
 use common::cli::{Ending, Session, Usage};
 use common::schema::nfscopy::SCHEMA;
 
@@ -81,11 +82,17 @@ pub fn run(args: &CopyArgs) -> anyhow::Result<Ending> {
             Destination::Nowhere => copier.measure(&mut bench, None)?,
             Destination::At { directory, path } => bench.within(directory, |bench, workspace| {
                 let copy = workspace.join("copy");
-                if let Some(ending) = copier.measure(bench, Some(&copy))? {
-                    return Ok(Some(ending));
+                let ending = copier.measure(bench, Some(&copy))?;
+                match ending {
+                    // Nobody reads our lines any more, but the copy is what was asked for.
+                    Some(Ending::Measured) if !bench.has_finished(copier.last_test()) => {
+                        bail!("{} is not written: the reader of stdout went away before all was copied", shown(path))
+                    }
+                    None | Some(Ending::Measured) => {}
+                    ending => return Ok(ending),
                 }
                 place::commit(workspace, &copy, path, source.mode(), may_replace)?;
-                Ok(None)
+                Ok(ending)
             })?,
         };
         if let Some(ending) = outcome {
@@ -120,6 +127,11 @@ struct Copier<'a> {
 }
 
 impl Copier<'_> {
+    /// The test after which the copy may have its name.
+    fn last_test(&self) -> &'static str {
+        if self.args.verify { "verify" } else { "copy" }
+    }
+
     /// Copies to `copy`, or discards; then verifies if that was asked for.
     fn measure(&self, bench: &mut Bench<'_>, copy: Option<&Path>) -> anyhow::Result<Option<Ending>> {
         let source = self.source;

@@ -38,7 +38,9 @@ impl Destination {
         if found.as_ref().is_some_and(is_null) {
             return Ok(Self::Nowhere);
         }
-        let path = match (found.is_some_and(|found| found.is_dir()), from.file_name()) {
+        // The name as typed, which a symbolic link has too; `..` has none.
+        let name = source.file_name().or(from.file_name());
+        let path = match (found.is_some_and(|found| found.is_dir()), name) {
             (true, Some(name)) => target.join(name),
             (true, None) => bail!("{} has no name to copy it by: name the copy", shown(source)),
             (false, _) => target.to_owned(),
@@ -50,12 +52,21 @@ impl Destination {
         if from.is_dir() && inside.starts_with(&from) {
             bail!("cannot copy {} into itself ({})", shown(source), shown(&path));
         }
-        match path.symlink_metadata() {
-            Ok(_) if path.canonicalize().is_ok_and(|path| path == from) => {
-                bail!("{} and {} are the same", shown(source), shown(&path))
+        if let Ok(old) = path.symlink_metadata() {
+            let there = path.canonicalize().ok();
+            if there.as_ref() == Some(&from) {
+                bail!("{} and {} are the same", shown(source), shown(&path));
             }
-            Ok(_) if !may_replace => bail!("{} exists already (--force replaces it)", shown(&path)),
-            _ => {}
+            if !may_replace {
+                bail!("{} exists already (--force replaces it)", shown(&path));
+            }
+            // What is replaced is removed, and the source would be with it.
+            if old.is_dir() && there.is_some_and(|there| from.starts_with(there)) {
+                bail!("cannot replace {}: {} is in it", shown(&path), shown(source));
+            }
+            if old.is_dir() && !from.is_dir() {
+                bail!("cannot replace {}: it is a directory, and {} is a file", shown(&path), shown(source));
+            }
         }
         Ok(Self::At { directory: directory.to_owned(), path })
     }

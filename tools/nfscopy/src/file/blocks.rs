@@ -25,6 +25,8 @@ pub struct Target<'a> {
     pub is_sync: bool,
     /// Past the page cache.
     pub is_direct: bool,
+    /// At random, begin again when all blocks were visited: they lie in the cache then, or were not yet written.
+    pub may_repeat: bool,
 }
 
 /// Which places of a random order a worker visits.
@@ -51,13 +53,15 @@ impl Target<'_> {
         usize::try_from(self.block.min(self.file.size - offset)).unwrap_or(usize::MAX)
     }
 
-    /// Where a worker's blocks are, in a random order that visits none twice before all were visited.
+    /// Where a worker's blocks are, in a random order that visits none twice before all were visited, and ends there unless
+    /// it may repeat.
     fn offsets(self, turns: Turns) -> impl Iterator<Item = u64> {
         let blocks = self.file.size.div_ceil(self.block);
         let shuffle = Shuffle::new(blocks, turns.seed);
-        (0..turns.ops).map(move |turn| {
+        (0..turns.ops).map_while(move |turn| {
             let index = turn.saturating_mul(turns.stride).saturating_add(turns.first);
-            shuffle.at(index % blocks, index / blocks) * self.block
+            let round = index / blocks;
+            (round == 0 || self.may_repeat).then(|| shuffle.at(index % blocks, round) * self.block)
         })
     }
 }

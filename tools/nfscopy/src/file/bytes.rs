@@ -50,7 +50,8 @@ fn in_chunks(
         let length = usize::try_from((end - at).min(CHUNK)).unwrap_or_default();
         let mut done = 0;
         let outcome = worker.timed(step, || {
-            while done < length {
+            // Where each byte has to reach storage a chunk takes long, and who asked to leave would wait.
+            while done < length && !worker.is_halted() {
                 one(done)?;
                 done += 1;
             }

@@ -79,6 +79,7 @@ fn measured<'a>(plan: &'a Plan, phase: &'a FilePhase, files: &'a FileSet) -> any
     let reads = !matches!(phase.name, PhaseName::Write | PhaseName::RandWrite | PhaseName::StdioWrite);
     let writes = !matches!(phase.name, PhaseName::Read | PhaseName::RandRead | PhaseName::StdioRead);
     let is_bytewise = matches!(phase.name, PhaseName::StdioWrite | PhaseName::StdioRead);
+    let is_random = matches!(phase.name, PhaseName::RandRead | PhaseName::RandWrite | PhaseName::Seek);
     let threads = if phase.name == PhaseName::Seek { SEEKERS } else { files.threads() };
     let setup = Setup {
         mechanism: match (is_bytewise, plan.is_direct) {
@@ -95,6 +96,7 @@ fn measured<'a>(plan: &'a Plan, phase: &'a FilePhase, files: &'a FileSet) -> any
         block: Some(phase.block),
         file_bytes: files.largest(),
         cached_pct: if reads && !plan.is_direct { files.cached_pct()? } else { None },
+        expected_ops: phase.ops.filter(|_| is_random && plan.time.is_none()),
         ..Setup::default()
     };
     let seed = rand::random();
@@ -115,7 +117,14 @@ fn work<'a>(
     let block = phase.block;
     let file = files.file(if phase.name == PhaseName::Seek { 0 } else { index });
     let (_, ops) = share(phase.ops.unwrap_or(u64::MAX), threads.into(), index.into());
-    let target = blocks::Target { file, block, is_sync: plan.is_sync, is_direct: plan.is_direct };
+    let target = blocks::Target {
+        file,
+        block,
+        is_sync: plan.is_sync,
+        is_direct: plan.is_direct,
+        // A program that evicts nothing does not care.
+        may_repeat: !phase.evicts,
+    };
     let own_seed = seed ^ u64::from(index);
     let blank = || common::buffer::blank(usize::try_from(block).unwrap_or(usize::MAX));
     Ok(match phase.name {
