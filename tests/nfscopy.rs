@@ -47,6 +47,7 @@ fn keeps_the_contract() {
             (&["file", "d", "--threads", "1,x"], "--threads"),
             (&["file", "d", "--phases", "write,magic"], "--phases"),
             (&["file", "d", "--direct", "--block", "1000"], "--block"),
+            (&["file", "d", "--phases", "rand_read", "--block", "512"], "--block"),
             (&["file", "d", "--direct", "--size", "1000"], "--size"),
             (&["file", "d", "--direct", "--phases", "stdio_write"], "--direct"),
             (&["file", "d", "--ops", "0"], "--ops"),

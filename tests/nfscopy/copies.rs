@@ -6,9 +6,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use testkit::disk::{Ext4, Loop, Scratch, names};
-use testkit::{has_program, skip};
+use testkit::{eventually, has_program, skip};
 
 use super::{MIB, lines, nfscopy};
 
@@ -64,6 +65,27 @@ fn nothing_is_overwritten_unless_forced() {
     lines(&["copy", text(&tree), text(&directory), "--force"]);
     assert_eq!(names(&directory.join("tree")), ["new"]);
     assert_eq!(names(&directory), ["source", "tree"]);
+}
+
+#[test]
+fn a_name_that_somebody_takes_meanwhile_is_his() {
+    let scratch = Scratch::new();
+    let source = scratch.path("source");
+    File::create(&source).unwrap().set_len(256 * MIB).unwrap();
+    let directory = scratch.path("directory");
+    fs::create_dir(&directory).unwrap();
+    let target = directory.join("target");
+    let running = nfscopy().start(&["copy", text(&source), text(&target), "--quiet"]);
+    eventually("a copy on its way", Duration::from_secs(20), || !names(&directory).is_empty());
+    fs::write(&target, "mine").unwrap();
+    let ended = running.end().failure(1, &["directory/target: cannot give the copy this name", "File exists"]);
+    let line = ended.total("copy");
+    assert_eq!(
+        (line.text("failure"), line.count("errors"), line.text("flags")),
+        ("rename:EEXIST", 1, "partial sparse")
+    );
+    assert_eq!(fs::read_to_string(&target).unwrap(), "mine");
+    assert_eq!(names(&directory), ["target"]);
 }
 
 #[test]

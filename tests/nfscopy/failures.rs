@@ -186,7 +186,10 @@ fn a_signal_prints_the_line_and_removes_the_files() {
     let target = format!("{there}/target");
     for (signal, args) in [
         (Signal::SIGINT, &["file", there, "--size", "1T", "--phases", "write", "--block", "4K", "--sync"][..]),
-        (Signal::SIGTERM, &["file", there, "--size", "8M", "--phases", "rand_read", "--time", "1m", "--block", "1"]),
+        (
+            Signal::SIGTERM,
+            &["file", there, "--size", "256M", "--phases", "rand_read", "--time", "1m", "--block", "512", "--direct"],
+        ),
         (Signal::SIGTERM, &["tree", there, "--files", "900000000"]),
         // The session on the other machine is gone.
         (Signal::SIGHUP, &["tree", there, "--files", "900000000"]),

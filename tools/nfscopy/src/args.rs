@@ -19,7 +19,8 @@ use common::units;
 ///
 /// stdout carries CSV, one line per measurement (--columns explains the columns); stderr is for people. Exit status: 0
 /// measured, 1 the measurement failed, 2 usage; SIGINT, SIGTERM and SIGHUP print the line so far and remove what was
-/// written; a second one leaves at once.
+/// written; a second one leaves at once, unless what was written waits for a silent server: then the kernel
+/// keeps even a dying process.
 #[derive(Debug, Parser)]
 #[command(name = "nfscopy", version, arg_required_else_help = true)]
 pub struct Args {

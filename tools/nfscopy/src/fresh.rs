@@ -36,16 +36,14 @@ impl Fresh {
         for piece in self.block.chunks_mut(PIECE) {
             self.key = self.key.wrapping_add(1);
             self.at = if self.at + PIECE < POOL { self.at + PIECE } else { 0 };
-            let key = mix(self.key).to_ne_bytes();
-            let words = self.pool[self.at..].chunks_exact(key.len());
-            let mut places = piece.chunks_exact_mut(key.len());
-            for (place, word) in (&mut places).zip(words) {
-                for index in 0..key.len() {
-                    place[index] = word[index] ^ key[index];
-                }
+            let key = mix(self.key);
+            let (places, rest) = piece.as_chunks_mut();
+            let (words, _) = self.pool[self.at..self.at + PIECE].as_chunks();
+            for (place, word) in places.iter_mut().zip(words) {
+                *place = (u64::from_ne_bytes(*word) ^ key).to_ne_bytes();
             }
-            for (place, byte) in places.into_remainder().iter_mut().zip(&key) {
-                *place = *byte;
+            for (place, byte) in rest.iter_mut().zip(key.to_ne_bytes()) {
+                *place = byte;
             }
         }
         &self.block

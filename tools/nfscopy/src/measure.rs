@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use anyhow::Context;
 use common::cli::Session;
 use common::counters::Counters;
 use common::cpu;
@@ -63,7 +64,7 @@ pub fn run(place: Place<'_>, identity: &Identity, phase: Phase<'_>) -> anyhow::R
     let before =
         Before { epoch: Epoch::now(), at: Instant::now(), cpu: cpu::process_time(), stats: place.mounted.stats() };
     std::thread::scope(|scope| {
-        let mut crew = Crew::new()?;
+        let mut crew = Crew::new().context("cannot start workers")?;
         let run = Run { place, identity, setup: &setup, time, lanes: &lanes, shared: &shared, before };
         let start = || {
             for ((index, work), lane) in works.into_iter().enumerate().zip(&lanes) {

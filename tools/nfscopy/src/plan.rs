@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use common::cli::Usage;
+use common::sys::mapping;
 
 use crate::args::{FileArgs, Like, PhaseName};
 use crate::like;
@@ -131,6 +132,13 @@ impl FilePhase {
         }
         if block.saturating_mul(threads.into()) > MAX_MEMORY {
             return Err(Usage(format!("--block {block} with --threads {threads} needs more than 4G of memory")));
+        }
+        let reads_at_random = matches!(self.name, PhaseName::RandRead | PhaseName::Seek);
+        if reads_at_random && !plan.is_direct && block < mapping::page_bytes() as u64 {
+            return Err(Usage(format!(
+                "--block {block} is less than a page, of which the cache would hold the rest: {} needs --direct for it",
+                self.test
+            )));
         }
         if plan.is_direct {
             if block == 1 {

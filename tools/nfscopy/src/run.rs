@@ -48,25 +48,18 @@ pub struct Bench<'a> {
     /// By test and threads; each is repeated until its own mean is known.
     repeats: HashMap<(&'static str, u64), (Repeat, Next)>,
     run: u64,
-    /// The test that ran last, if it ran to its end.
-    finished: Option<&'static str>,
 }
 
 impl<'a> Bench<'a> {
     /// Before the first run.
     pub fn new(place: Place<'a>, label: Option<&String>, target: String, repeat: Repeat) -> Self {
         let label = label.cloned().unwrap_or_default();
-        Self { place, label, target, repeat, repeats: HashMap::new(), run: 1, finished: None }
+        Self { place, label, target, repeat, repeats: HashMap::new(), run: 1 }
     }
 
     /// Signals, stderr and stdout.
     pub fn session(&self) -> &'a Session {
         self.place.session
-    }
-
-    /// Whether `test` ran last, and to its end.
-    pub fn has_finished(&self, test: &str) -> bool {
-        self.finished == Some(test)
     }
 
     /// Begins the next run, unless enough is known.
@@ -99,7 +92,6 @@ impl<'a> Bench<'a> {
             run: self.run,
         };
         let mut finished = measure::run(self.place, &identity, phase)?;
-        self.finished = (!finished.total.line.flags.has(Flag::Partial)).then_some(test);
         let line = &finished.total.line;
         // Files without content have no rate in bytes.
         let rate = line.bytes_per_s.filter(|rate| rate.value() > 0.0).map(Fixed::value);
@@ -132,6 +124,10 @@ impl<'a> Bench<'a> {
         }
         if line.flags.has(Flag::Fallback) {
             notice("nobody copied for us: it was read and written (--offload)");
+        }
+        if line.flags.has(Flag::Short) {
+            let (bytes, ops) = (line.bytes.unwrap_or_default(), line.ops.unwrap_or_default());
+            notice(&format!("there was less to do than was asked for or announced: {bytes} bytes, {ops} operations"));
         }
         if line.flags.has(Flag::Sparse) {
             notice("the source has holes: zeros that no device had to read");

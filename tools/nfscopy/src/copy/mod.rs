@@ -13,7 +13,7 @@ use common::cli::{Ending, Session, Usage};
 use common::schema::nfscopy::SCHEMA;
 
 use crate::args::CopyArgs;
-use crate::copy::place::Destination;
+use crate::copy::place::{Destination, Naming};
 use crate::copy::scan::Source;
 use crate::copy::work::Job;
 use crate::measure::{Phase, Place};
@@ -80,20 +80,18 @@ pub fn run(args: &CopyArgs) -> anyhow::Result<Ending> {
         let copier = Copier { args, session: &session, source: &source, block };
         let outcome = match &destination {
             Destination::Nowhere => copier.measure(&mut bench, None)?,
-            Destination::At { directory, path } => bench.within(directory, |bench, workspace| {
-                let copy = workspace.join("copy");
-                let ending = copier.measure(bench, Some(&copy))?;
-                match ending {
-                    // Nobody reads our lines any more, but the copy is what was asked for.
-                    Some(Ending::Measured) if !bench.has_finished(copier.last_test()) => {
-                        bail!("{} is not written: the reader of stdout went away before all was copied", shown(path))
-                    }
-                    None | Some(Ending::Measured) => {}
-                    ending => return Ok(ending),
+            Destination::At { directory, path } => {
+                let naming = Naming::new(directory, path, source.mode(), may_replace);
+                let outcome = bench.within(directory, |bench, workspace| {
+                    copier.measure(bench, Some((&workspace.join("copy"), &naming)))
+                });
+                let is_gone = naming.remove_replaced(&session.console);
+                let ending = outcome?;
+                if ending == Some(Ending::Measured) && !naming.is_done() {
+                    bail!("{} is not written: the reader of stdout went away before all was copied", shown(path));
                 }
-                place::commit(workspace, &copy, path, source.mode(), may_replace)?;
-                Ok(ending)
-            })?,
+                if is_gone { ending } else { ending.or(Some(Ending::Failed)) }
+            }
         };
         if let Some(ending) = outcome {
             return Ok(ending);
@@ -127,14 +125,10 @@ struct Copier<'a> {
 }
 
 impl Copier<'_> {
-    /// The test after which the copy may have its name.
-    fn last_test(&self) -> &'static str {
-        if self.args.verify { "verify" } else { "copy" }
-    }
-
-    /// Copies to `copy`, or discards; then verifies if that was asked for.
-    fn measure(&self, bench: &mut Bench<'_>, copy: Option<&Path>) -> anyhow::Result<Option<Ending>> {
+    /// Copies to a place that gets a name, or discards; verifies before if that was asked for.
+    fn measure(&self, bench: &mut Bench<'_>, place: Option<(&Path, &Naming)>) -> anyhow::Result<Option<Ending>> {
         let source = self.source;
+        let (copy, naming) = place.unzip();
         let hashes: Vec<OnceLock<u128>> = source.entries.iter().map(|_| OnceLock::new()).collect();
         let job = Job {
             source,
@@ -158,17 +152,22 @@ impl Copier<'_> {
             expected: Some(source.bytes()),
             ..Setup::default()
         };
-        let works = vec![job.copying()?];
+        let works = vec![job.copying(naming.filter(|_| !self.args.verify))?];
         if let Some(ending) = bench.measure(Phase { test: "copy", setup, works, time: None })? {
             return Ok(Some(ending));
         }
-        match copy {
-            Some(copy) if self.args.verify => self.verify(bench, &job, copy),
+        match place {
+            Some(place) if self.args.verify => self.verify(bench, &job, place),
             _ => Ok(None),
         }
     }
 
-    fn verify(&self, bench: &mut Bench<'_>, job: &Job<'_>, copy: &Path) -> anyhow::Result<Option<Ending>> {
+    fn verify(
+        &self,
+        bench: &mut Bench<'_>,
+        job: &Job<'_>,
+        (copy, naming): (&Path, &Naming),
+    ) -> anyhow::Result<Option<Ending>> {
         job.hash_what_nobody_read(&self.session.stop)?;
         let copied = Source::scan(copy, &self.session.stop)?;
         if let Some(ending) = Ending::of(&self.session.stop) {
@@ -182,7 +181,7 @@ impl Copier<'_> {
             cached_pct: copied.cached_pct,
             ..Setup::default()
         };
-        let works = vec![job.verifying(copy)?];
+        let works = vec![job.verifying(copy, Some(naming))?];
         bench.measure(Phase { test: "verify", setup, works, time: None })
     }
 }

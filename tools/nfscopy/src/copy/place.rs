@@ -4,8 +4,10 @@ use std::fs::{self, File, Permissions};
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, bail};
+use common::console::Console;
 use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
 use nix::sys::stat::{major, minor};
@@ -13,7 +15,8 @@ use nix::sys::stat::{major, minor};
 use crate::copy::scan::refuse_special;
 use crate::run::check_directory;
 use crate::shown::shown;
-use crate::workspace::Workspace;
+use crate::worker::{Step, Worker};
+use crate::workspace;
 
 /// Where a copy goes.
 #[derive(Debug)]
@@ -85,44 +88,74 @@ fn is_null(metadata: &fs::Metadata) -> bool {
     metadata.file_type().is_char_device() && (major(number), minor(number)) == (1, 3)
 }
 
-/// Gives `copy` its name `path` and permissions. What it replaces stays in the workspace, which is about to go.
-pub fn commit(workspace: &Workspace, copy: &Path, path: &Path, mode: u32, may_replace: bool) -> anyhow::Result<()> {
-    rename(workspace, copy, path, may_replace)
-        .and_then(|()| fs::set_permissions(path, Permissions::from_mode(mode)))
-        .with_context(|| format!("cannot give the copy its name {}", shown(path)))?;
-    let Some(directory) = path.parent() else { return Ok(()) };
-    let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
-    match File::open(directory).and_then(|directory| directory.sync_all()) {
-        // Some file systems cannot sync a directory; then there is nothing to do about it.
-        Err(error) if error.raw_os_error() != Some(libc::EINVAL) => {
-            Err(error).with_context(|| format!("{}: cannot make the name safe (fsync)", shown(directory)))
-        }
-        _ => Ok(()),
-    }
+/// The name that a copy gets when all of it is there.
+#[derive(Debug)]
+pub struct Naming {
+    path: PathBuf,
+    directory: PathBuf,
+    mode: u32,
+    may_replace: bool,
+    /// Where a tree that is replaced waits for its removal.
+    aside: PathBuf,
+    is_done: AtomicBool,
 }
 
-fn rename(workspace: &Workspace, copy: &Path, path: &Path, may_replace: bool) -> io::Result<()> {
-    let Ok(old) = path.symlink_metadata() else { return without_replacing(copy, path) };
-    if !may_replace {
-        return Err(io::ErrorKind::AlreadyExists.into());
+impl Naming {
+    /// The name `path` in `directory`, with these permission bits.
+    pub fn new(directory: &Path, path: &Path, mode: u32, may_replace: bool) -> Self {
+        let aside = directory.join(format!(".nfscopy-{:016x}.replaced", rand::random::<u64>()));
+        let [path, directory] = [path, directory].map(Path::to_owned);
+        Self { path, directory, mode, may_replace, aside, is_done: AtomicBool::new(false) }
     }
-    if old.is_dir() || copy.is_dir() {
+
+    /// Whether the copy has it.
+    pub fn is_done(&self) -> bool {
+        self.is_done.load(Ordering::Relaxed)
+    }
+
+    /// Gives it to `copy`, as calls of the measurement.
+    pub fn give(&self, worker: &Worker<'_>, copy: &Path) -> anyhow::Result<()> {
+        worker.at(&self.path);
+        worker.must(Step::Rename, "give the copy this name", || self.rename(copy))?;
+        self.is_done.store(true, Ordering::Relaxed);
+        let mode = Permissions::from_mode(self.mode);
+        worker.must(Step::Rename, "set its permissions", || fs::set_permissions(&self.path, mode.clone()))?;
+        worker.at(&self.directory);
+        let directory = worker.must(Step::Open, "open it", || File::open(&self.directory))?;
+        worker.must(Step::Fsync, "make the copy's name safe (fsync)", || match directory.sync_all() {
+            // Some file systems cannot sync a directory; then there is nothing to do about it.
+            Err(error) if error.raw_os_error() == Some(libc::EINVAL) => Ok(()),
+            outcome => outcome,
+        })
+    }
+
+    /// Removes what the copy has replaced; says what stays and why. False if something does.
+    pub fn remove_replaced(&self, console: &Console) -> bool {
+        !self.is_done() || workspace::remove(&self.aside, console)
+    }
+
+    fn rename(&self, copy: &Path) -> io::Result<()> {
+        let Ok(old) = self.path.symlink_metadata() else { return without_replacing(copy, &self.path) };
+        if !self.may_replace {
+            return Err(io::Error::from_raw_os_error(libc::EEXIST));
+        }
+        if !old.is_dir() && !copy.is_dir() {
+            return fs::rename(copy, &self.path);
+        }
         // A directory can be replaced only by an empty place.
-        let aside = workspace.join("replaced");
-        fs::rename(path, &aside)?;
-        return without_replacing(copy, path).inspect_err(|_| {
-            // If even that fails, the first error is the one to tell.
-            let _ = fs::rename(&aside, path);
-        });
+        fs::rename(&self.path, &self.aside)?;
+        without_replacing(copy, &self.path).inspect_err(|_| {
+            // If even that fails, what was there stays beside its place: it is not ours to remove.
+            let _ = fs::rename(&self.aside, &self.path);
+        })
     }
-    fs::rename(copy, path)
 }
 
 /// Where the file system cannot promise it (NFS), somebody may come between the look and the name.
 fn without_replacing(copy: &Path, path: &Path) -> io::Result<()> {
     match renameat2(AT_FDCWD, copy, AT_FDCWD, path, RenameFlags::RENAME_NOREPLACE) {
         Err(Errno::EINVAL | Errno::ENOSYS) if path.symlink_metadata().is_err() => fs::rename(copy, path),
-        Err(Errno::EINVAL | Errno::ENOSYS) => Err(io::ErrorKind::AlreadyExists.into()),
+        Err(Errno::EINVAL | Errno::ENOSYS) => Err(io::Error::from_raw_os_error(libc::EEXIST)),
         outcome => Ok(outcome?),
     }
 }

@@ -15,6 +15,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::calls::{close, settle};
 use crate::copy::content;
+use crate::copy::place::Naming;
 use crate::copy::scan::{Entry, Kind, Source};
 use crate::measure::Work;
 use crate::shown::shown;
@@ -39,8 +40,8 @@ fn below(root: &Path, entry: &Entry) -> PathBuf {
 }
 
 impl<'a> Job<'a> {
-    /// The work. All memory is there before the clock starts.
-    pub fn copying(self) -> anyhow::Result<Work<'a>> {
+    /// The work; at its end the copy may get its name. All memory is there before the clock starts.
+    pub fn copying(self, naming: Option<&'a Naming>) -> anyhow::Result<Work<'a>> {
         let mut buffer = buffer::blank(usize::try_from(self.block)?)?;
         Ok(Box::new(move |worker| {
             for index in 0..self.source.entries.len() {
@@ -49,7 +50,8 @@ impl<'a> Job<'a> {
                 }
                 self.entry(worker, index, &mut buffer)?;
             }
-            self.finish(worker)
+            self.finish(worker)?;
+            name(worker, naming, self.copy)
         }))
     }
 
@@ -170,8 +172,8 @@ impl<'a> Job<'a> {
         Ok(())
     }
 
-    /// Reads the copy and compares it with what was read of the source.
-    pub fn verifying(self, copy: &'a Path) -> anyhow::Result<Work<'a>> {
+    /// Reads the copy and compares it with what was read of the source; at its end the copy may get its name.
+    pub fn verifying(self, copy: &'a Path, naming: Option<&'a Naming>) -> anyhow::Result<Work<'a>> {
         let mut buffer = buffer::blank(usize::try_from(self.block)?)?;
         Ok(Box::new(move |worker| {
             let Some(hashes) = self.hashes else { return Ok(()) };
@@ -198,8 +200,16 @@ impl<'a> Job<'a> {
                 worker.done(0, took + worker.took());
                 worker.count_file();
             }
-            Ok(())
+            name(worker, naming, Some(copy))
         }))
+    }
+}
+
+/// Gives a copy its name, unless something was left out.
+fn name(worker: &Worker<'_>, naming: Option<&Naming>, copy: Option<&Path>) -> anyhow::Result<()> {
+    match (naming, copy) {
+        (Some(naming), Some(copy)) if !worker.is_halted() => naming.give(worker, copy),
+        _ => Ok(()),
     }
 }
 
