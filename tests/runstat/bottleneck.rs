@@ -88,6 +88,10 @@ fn what_the_lines_do_not_show_is_not_claimed() {
     let faster = bottleneck(&path(&["2000000"], &["9000000"], &["5000000"]));
     assert_eq!(verdict(&faster), "undecided");
     assert!(faster.stderr.contains("a cache helped"), "{}", faster.stderr);
+    let spread = ["700000", "1400000", "1700000"];
+    let wide = bottleneck(&path(&["470000", "890000", "1900000"], &["9000000"], &spread));
+    assert_eq!(verdict(&wide), "undecided", "157 % of what a layer carries, though the intervals touch");
+    assert_eq!(role(&wide, "disk"), "slower than end to end");
     let slow = bottleneck(&path(&["50000000"], &["90000000"], &["1000000"]));
     assert_eq!(verdict(&slow), "undecided");
     assert!(slow.stderr.contains("far less than the slowest layer"), "{}", slow.stderr);
