@@ -266,3 +266,17 @@ fn hundreds_of_runs_a_side_are_approximated() {
     assert_eq!((rows[1].text("p_method"), rows[1].text("verdict")), ("normal", "better"));
     assert!((rows[1].number("ratio") - 1.095).abs() < 0.005, "{rows:?}");
 }
+
+#[test]
+fn numbers_near_the_largest_make_no_infinity() {
+    let large = ["1e308", "1.7e308", "1.1e308", "1.2e308", "1.3e308", "1.4e308"];
+    let apart = ["-1.7e308", "1.7e308", "0", "-1e308", "1e308", "3"];
+    let mut log = Log::new();
+    log.rates("a", &large).rates("b", &["1e-308"; 6]).rates("c", &apart);
+    for args in [&["-b", "a"][..], &["-b", "a", "--format", "table"], &["-b", "c", "--format", "table"]] {
+        let ended = log.run(args).success();
+        for wrong in ["NaN", "inf"] {
+            assert!(!ended.stdout.contains(wrong) && !ended.stderr.contains(wrong), "{args:?}: {ended:?}");
+        }
+    }
+}
