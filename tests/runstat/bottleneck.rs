@@ -152,3 +152,16 @@ fn round_trips_that_explain_the_time_are_latency() {
     assert_eq!(verdict(&bottleneck(&small_files("5000", "1000", "1"))), "undecided", "half");
     assert_eq!(verdict(&bottleneck(&small_files("90000", "1000", "1"))), "undecided", "they overlap");
 }
+
+#[test]
+fn layers_are_called_by_their_labels_too() {
+    let mut log = path(&["9000000"], &[], &["4500000"]);
+    for (label, rate) in [("streams=1", "20000000"), ("streams=4", "50000000")] {
+        let cells = [("test", "tcp_recv"), ("target", "nas"), ("direction", "up"), ("label", label)];
+        log.line(&tcpsink::SCHEMA, &[&cells[..], &[("bytes_per_s", rate)]].concat());
+    }
+    let ended = bottleneck(&log);
+    for label in ["streams=1", "streams=4"] {
+        assert_eq!(role(&ended, &format!("network (TCP) up to nas ({label})")), "has room");
+    }
+}
