@@ -143,9 +143,9 @@ impl Table {
         };
         let takes_streams =
             request.by.iter().chain(conditions.iter().map(|(name, _)| name)).any(|name| name == "stream");
-        let named = request.x.iter().filter(|name| !matches!(name.as_str(), "time" | "elapsed"));
-        let named = named.map(|name| (name, "--x")).chain(request.by.iter().map(|name| (name, "--by")));
-        let missing = named.map(|(name, option)| (wanted.column(name), format!("{name} ({option})"))).collect();
+        let along = request.x.iter().filter(|name| !matches!(name.as_str(), "time" | "elapsed"));
+        let asked_for = along.map(|name| (name, "--x")).chain(request.by.iter().map(|name| (name, "--by")));
+        let missing = asked_for.map(|(name, option)| (wanted.column(name), format!("{name} ({option})"))).collect();
         let conditions = conditions.iter().map(|(name, value)| (wanted.column(name), value.clone())).collect();
         let table = Self {
             dimensions,
