@@ -476,3 +476,15 @@ fn a_column_that_no_line_has_is_no_chart() {
     let _ = runplot().run(&[&log, "--by", "label,lable"]).failure(1, &["no line has a column lable (--by)"]);
     let _ = runplot().run(&[&log, "--x", "label", "--by", "label,test"]).success();
 }
+
+#[test]
+fn totals_beside_the_intervals_of_others_are_not_left_out_silently() {
+    let scratch = Scratch::new();
+    let mut lines = intervals(5, |_| 0);
+    lines.push(total("a", 1, "5"));
+    let its_own = runplot().run(&[&scratch.log(&lines)]).success();
+    assert!(its_own.stderr.is_empty(), "the total of the intervals: {}", its_own.stderr);
+    lines.extend([total("b", 1, "5"), total("c", 1, "5")]);
+    let mixed = runplot().run(&[&scratch.log(&lines)]).success();
+    assert!(mixed.stderr.contains("2 totals without intervals are not drawn (--kind runs"), "{}", mixed.stderr);
+}
