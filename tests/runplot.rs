@@ -313,7 +313,7 @@ fn what_cannot_be_drawn_is_said() {
         (&["--y", "colour"], &one, "no line has a number in colour (--y)"),
         (&["--kind", "percentiles"], &one, "no line has percentiles"),
         (&["--kind", "sweep"], &one, "no setting varies"),
-        (&["--x", "threads", "--kind", "sweep"], &one, "no line has a number in threads (--x)"),
+        (&["--x", "threads", "--kind", "sweep"], &one, "no line has a column threads (--x)"),
         (&[], &empty_cells, "no line has a number in bytes_per_s, ops_per_s, p50_us, seconds (--y)"),
     ] {
         let ended = piped(args, input.as_bytes()).failure(1, &["runplot: ", words]);
@@ -466,4 +466,25 @@ fn pictures_in_the_readme_are_there() {
         let svg = fs::read_to_string(root.join("tests/pictures").join(name)).unwrap();
         assert_sound(&svg);
     }
+}
+
+#[test]
+fn a_column_that_no_line_has_is_no_chart() {
+    let scratch = Scratch::new();
+    let log = scratch.log(&[total("a", 1, "5"), total("b", 2, "6")]);
+    let _ = runplot().run(&[&log, "--x", "thread"]).failure(1, &["no line has a column thread (--x)"]);
+    let _ = runplot().run(&[&log, "--by", "label,lable"]).failure(1, &["no line has a column lable (--by)"]);
+    let _ = runplot().run(&[&log, "--x", "label", "--by", "label,test"]).success();
+}
+
+#[test]
+fn totals_beside_the_intervals_of_others_are_not_left_out_silently() {
+    let scratch = Scratch::new();
+    let mut lines = intervals(5, |_| 0);
+    lines.push(total("a", 1, "5"));
+    let its_own = runplot().run(&[&scratch.log(&lines)]).success();
+    assert!(its_own.stderr.is_empty(), "the total of the intervals: {}", its_own.stderr);
+    lines.extend([total("b", 1, "5"), total("c", 1, "5")]);
+    let mixed = runplot().run(&[&scratch.log(&lines)]).success();
+    assert!(mixed.stderr.contains("2 totals without intervals are not drawn (--kind runs"), "{}", mixed.stderr);
 }

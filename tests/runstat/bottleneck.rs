@@ -88,6 +88,10 @@ fn what_the_lines_do_not_show_is_not_claimed() {
     let faster = bottleneck(&path(&["2000000"], &["9000000"], &["5000000"]));
     assert_eq!(verdict(&faster), "undecided");
     assert!(faster.stderr.contains("a cache helped"), "{}", faster.stderr);
+    let spread = ["700000", "1400000", "1700000"];
+    let wide = bottleneck(&path(&["470000", "890000", "1900000"], &["9000000"], &spread));
+    assert_eq!(verdict(&wide), "undecided", "157 % of what a layer carries, though the intervals touch");
+    assert_eq!(role(&wide, "disk"), "slower than end to end");
     let slow = bottleneck(&path(&["50000000"], &["90000000"], &["1000000"]));
     assert_eq!(verdict(&slow), "undecided");
     assert!(slow.stderr.contains("far less than the slowest layer"), "{}", slow.stderr);
@@ -147,4 +151,17 @@ fn round_trips_that_explain_the_time_are_latency() {
     assert_eq!(verdict(&bottleneck(&small_files("9000", "100", "1"))), "undecided", "nine percent");
     assert_eq!(verdict(&bottleneck(&small_files("5000", "1000", "1"))), "undecided", "half");
     assert_eq!(verdict(&bottleneck(&small_files("90000", "1000", "1"))), "undecided", "they overlap");
+}
+
+#[test]
+fn layers_are_called_by_their_labels_too() {
+    let mut log = path(&["9000000"], &[], &["4500000"]);
+    for (label, rate) in [("streams=1", "20000000"), ("streams=4", "50000000")] {
+        let cells = [("test", "tcp_recv"), ("target", "nas"), ("direction", "up"), ("label", label)];
+        log.line(&tcpsink::SCHEMA, &[&cells[..], &[("bytes_per_s", rate)]].concat());
+    }
+    let ended = bottleneck(&log);
+    for label in ["streams=1", "streams=4"] {
+        assert_eq!(role(&ended, &format!("network (TCP) up to nas ({label})")), "has room");
+    }
 }

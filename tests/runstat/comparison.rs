@@ -266,3 +266,39 @@ fn hundreds_of_runs_a_side_are_approximated() {
     assert_eq!((rows[1].text("p_method"), rows[1].text("verdict")), ("normal", "better"));
     assert!((rows[1].number("ratio") - 1.095).abs() < 0.005, "{rows:?}");
 }
+
+#[test]
+fn numbers_near_the_largest_make_no_infinity() {
+    let large = ["1e308", "1.7e308", "1.1e308", "1.2e308", "1.3e308", "1.4e308"];
+    let apart = ["-1.7e308", "1.7e308", "0", "-1e308", "1e308", "3"];
+    let mut log = Log::new();
+    log.rates("a", &large).rates("b", &["1e-308"; 6]).rates("c", &apart);
+    for args in [&["-b", "a"][..], &["-b", "a", "--format", "table"], &["-b", "c", "--format", "table"]] {
+        let ended = log.run(args).success();
+        for wrong in ["NaN", "inf"] {
+            assert!(!ended.stdout.contains(wrong) && !ended.stderr.contains(wrong), "{args:?}: {ended:?}");
+        }
+    }
+}
+
+#[test]
+fn amounts_of_runs_that_are_not_alike_are_no_effect_by_themselves() {
+    let sides = |there: [(&str, &str); 3], here: [(&str, &str); 3]| {
+        let mut log = Log::new();
+        for _ in 0..6 {
+            for (label, cells) in [("a", there), ("b", here)] {
+                log.line(&tcpsink::SCHEMA, &[&[("label", label), ("test", "tcp_recv")], &cells[..]].concat());
+            }
+        }
+        log
+    };
+    let warns =
+        |log: &Log, metric: &str| log.run(&["-b", "a", "-m", metric]).stderr.contains("not alike in work, as with");
+    let run = |seconds, bytes, errors| [("seconds", seconds), ("bytes", bytes), ("errors", errors)];
+    let longer = sides(run("10", "1000", "2"), run("60", "6000", "12"));
+    assert!(warns(&longer, "errors") && warns(&longer, "seconds") && !warns(&longer, "bytes_per_s"));
+    let slower = sides(run("10", "1000", "2"), run("60", "1000", "12"));
+    assert!(!warns(&slower, "errors") && !warns(&slower, "seconds"), "the same file");
+    let faster = sides(run("10", "1000", "2"), run("10", "6000", "12"));
+    assert!(!warns(&faster, "errors"), "as long");
+}

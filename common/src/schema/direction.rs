@@ -41,6 +41,10 @@ const LOSSES: &[&str] = &[
     "over",
     "aborted",
     "carrier_changes",
+    "carrier",
+    "heartbeat",
+    "window",
+    "length",
 ];
 
 /// Ends of names with which a column is counted against a tool.
@@ -94,9 +98,19 @@ mod tests {
         for up in ["bytes_per_s", "ops_per_s", "wire_bytes_per_s", "delivery_bytes_per_s"] {
             assert_eq!(better(up), Some(Better::Higher), "{up}");
         }
-        for down in
-            ["seconds", "p99_us", "rtt_us", "errors", "lost_pct", "rpc_rtt_us", "socket_drops", "cpu_pct", "fsync_s"]
-        {
+        for down in [
+            "seconds",
+            "p99_us",
+            "rtt_us",
+            "errors",
+            "lost_pct",
+            "rpc_rtt_us",
+            "socket_drops",
+            "cpu_pct",
+            "fsync_s",
+            "carrier",
+            "length",
+        ] {
             assert_eq!(better(down), Some(Better::Lower), "{down}");
         }
         for neither in ["label", "bytes", "threads", "block_bytes", "rate_bits_per_s", "cached_pct", "mtu"] {

@@ -59,7 +59,7 @@ columns! {
         low_bytes_per_s: Option<Decimal>, "B/s", "interval of the median from here (below six runs: the smallest) ...";
         high_bytes_per_s: Option<Decimal>, "B/s", "... to here";
         used_pct: Option<Decimal>, "%", "share of the layer's rate that got through end to end; round trips: share of the time that they take";
-        verdict: String, "", "end to end: the layer that limits it, or undecided; layers: bottleneck, has room, may be it, not driven to its limit, or not on the path";
+        verdict: String, "", "end to end: the layer that limits it, or undecided; layers: bottleneck, has room, has little room, may be it, slower than end to end, not driven to its limit, or not on the path";
         lines: String, "", "the lines that were used: file:line";
     }
 }

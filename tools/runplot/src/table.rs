@@ -83,6 +83,8 @@ pub struct Table {
     places: Places,
     conditions: Vec<(Place, String)>,
     takes_streams: bool,
+    /// Columns of `--by` and `--x` that no line has had so far, each with its option.
+    missing: Vec<(Place, String)>,
     /// Lines of measurements, taken or not.
     pub seen: u64,
 }
@@ -141,6 +143,9 @@ impl Table {
         };
         let takes_streams =
             request.by.iter().chain(conditions.iter().map(|(name, _)| name)).any(|name| name == "stream");
+        let along = request.x.iter().filter(|name| !matches!(name.as_str(), "time" | "elapsed"));
+        let asked_for = along.map(|name| (name, "--x")).chain(request.by.iter().map(|name| (name, "--by")));
+        let missing = asked_for.map(|(name, option)| (wanted.column(name), format!("{name} ({option})"))).collect();
         let conditions = conditions.iter().map(|(name, value)| (wanted.column(name), value.clone())).collect();
         let table = Self {
             dimensions,
@@ -151,6 +156,7 @@ impl Table {
             places,
             conditions,
             takes_streams,
+            missing,
             seen: 0,
         };
         (table, wanted)
@@ -167,6 +173,7 @@ impl Table {
         if is_part || self.conditions.iter().any(|(place, value)| line.cell(*place) != value.as_bytes()) {
             return;
         }
+        self.missing.retain(|(place, _)| !line.has(*place));
         let flags = line.text(self.places.flags);
         // What was asked for is no doubt.
         let is_meant = |flag: &str| flag == "cached" && line.cell(self.places.method) == b"cached";
@@ -216,6 +223,11 @@ impl Table {
     pub fn any(&self, column: &str, holds: impl Fn(usize, f64) -> bool) -> bool {
         let values = self.column(column).unwrap_or_default().iter().enumerate();
         values.into_iter().any(|(index, value)| !value.is_nan() && holds(index, *value))
+    }
+
+    /// A column that the command line names and no line has, with its option: a slip of the pen must not look like a chart.
+    pub fn missing_column(&self) -> Option<&str> {
+        self.missing.first().map(|(_, column)| column.as_str())
     }
 
     /// The value of `dimension` in a key.

@@ -2,6 +2,7 @@
 
 use common::cli::Session;
 
+use crate::collapse::Rule;
 use crate::comparison::{Comparison, Summary};
 use crate::group::Group;
 use crate::record::Recorder;
@@ -20,6 +21,7 @@ pub fn give(recorder: &Recorder<'_>, remarks: &Remarks, varied: &[&str], session
     adviser.on_flags();
     adviser.on_spread();
     adviser.on_order();
+    adviser.on_work();
     adviser.on_numbers();
 }
 
@@ -133,6 +135,37 @@ impl Adviser<'_> {
                 self.recorder.findings.summaries.len(),
                 group_name(self.group(widest)),
                 spread(&widest)
+            ));
+        }
+    }
+
+    /// Errors of ten seconds beside those of sixty, or the time for one file beside that for ten.
+    fn on_work(&self) {
+        let findings = self.recorder.findings;
+        let threshold = self.recorder.plan.threshold;
+        let of_unlike_work = |comparison: &&Comparison| {
+            let Some(baseline) = comparison.baseline else { return false };
+            let sides = [comparison.of, baseline].map(|index| &findings.summaries[index]);
+            let metric = &self.recorder.plan.metrics[sides[0].metric];
+            let is_time = metric == "seconds" || metric.ends_with("_s") && !metric.ends_with("_per_s");
+            let [here, there] = sides.map(|summary| self.group(summary).work());
+            let differ = |of: usize| match (here[of], there[of]) {
+                (Some(here), Some(there)) => (here - there).abs() > threshold * there.abs(),
+                _ => false,
+            };
+            // Of runs as long or as large as the others, amounts can be compared; times only of those as large.
+            Rule::of(metric) == Rule::Sum && differ(1) && (is_time || differ(0))
+        };
+        let unlike: Vec<_> = findings.comparisons.iter().filter(of_unlike_work).collect();
+        if let Some(first) = unlike.first() {
+            let summary = &findings.summaries[first.of];
+            self.say(&format!(
+                "in {} of {} comparisons the sides' runs are not alike in work, as with {} of {}: more work takes and loses \
+                 more (compare a rate or share, or make the runs alike)",
+                unlike.len(),
+                findings.comparisons.len(),
+                self.recorder.plan.metrics[summary.metric],
+                group_name(self.group(summary))
             ));
         }
     }

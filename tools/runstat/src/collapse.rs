@@ -15,6 +15,32 @@ pub enum Rule {
     Min,
 }
 
+/// Amounts that neither end of is better: what else of a run's intervals has to be added up.
+const AMOUNTS: &[&str] = &[
+    "bytes",
+    "ops",
+    "sent",
+    "received",
+    "strangers",
+    "device_bytes",
+    "disk_bytes",
+    "rpcs",
+    "read_rpcs",
+    "write_rpcs",
+    "normal_read_bytes",
+    "normal_write_bytes",
+    "direct_read_bytes",
+    "direct_write_bytes",
+    "server_read_bytes",
+    "server_write_bytes",
+    "multicast",
+    "nohandler",
+    "otherhost",
+    "compressed",
+    "no_ports",
+    "delta",
+];
+
 impl Rule {
     /// The rule for the column `name`.
     pub fn of(name: &str) -> Self {
@@ -23,7 +49,7 @@ impl Rule {
             Self::Max
         } else if name.starts_with("min_") {
             Self::Min
-        } else if !is_rate && (better(name) == Some(Better::Lower) || name == "bytes" || name == "ops") {
+        } else if !is_rate && (better(name) == Some(Better::Lower) || AMOUNTS.contains(&name)) {
             Self::Sum
         } else {
             Self::Mean
@@ -178,6 +204,25 @@ mod tests {
             [("lost_pct", Rule::Mean), ("p99_us", Rule::Mean), ("fsync_s", Rule::Sum), ("ops", Rule::Sum)]
         {
             assert_eq!(Rule::of(name), rule, "{name}");
+        }
+        for (name, rule) in [
+            ("received", Rule::Sum),
+            ("rpcs", Rule::Sum),
+            ("device_bytes", Rule::Sum),
+            ("carrier", Rule::Sum),
+            ("cwnd_bytes", Rule::Mean),
+            ("backlog_packets", Rule::Mean),
+            ("threads", Rule::Mean),
+        ] {
+            assert_eq!(Rule::of(name), rule, "{name}");
+        }
+    }
+
+    #[test]
+    fn every_amount_is_a_column_of_some_tool() {
+        for amount in AMOUNTS {
+            let is_there = |schema: &&common::schema::Schema| schema.columns().any(|column| column.name == *amount);
+            assert!(common::schema::ALL.iter().any(is_there), "{amount}");
         }
     }
 }

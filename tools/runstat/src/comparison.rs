@@ -46,8 +46,8 @@ impl Summary {
             extremes: sample.extremes(),
             median: None,
             interval: None,
-            mean: sample.mean(),
-            stddev: sample.stddev(),
+            mean: sample.mean().filter(finite),
+            stddev: sample.stddev().filter(finite),
             outliers: 0,
             first_outliers: Vec::new(),
             is_choice: sample.is_choice(),
@@ -66,8 +66,14 @@ impl Summary {
     /// Coefficient of variation, in percent.
     pub fn variation_pct(&self) -> Option<f64> {
         let mean = self.mean.filter(|mean| *mean != 0.0)?;
-        Some(100.0 * self.stddev? / mean.abs())
+        Some(100.0 * self.stddev? / mean.abs()).filter(finite)
     }
+}
+
+/// Whether there is such a number: of the largest ones, sums and ratios are beyond all.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "as Option::filter has it")]
+fn finite(value: &f64) -> bool {
+    value.is_finite()
 }
 
 /// A summary beside that of the baseline.
@@ -185,7 +191,8 @@ impl Comparison {
         let with_interval = |shift: Shift| Shift { interval: shift.interval.filter(|_| has_enough), ..shift };
         comparison.ratio = shift::ratio(&there.sorted, &here.sorted, CONFIDENCE).map(with_interval);
         comparison.difference = shift::difference(&there.sorted, &here.sorted, CONFIDENCE).map(with_interval);
-        comparison.mean_ratio = there.mean.filter(|mean| *mean > 0.0).and_then(|mean| Some(here.mean? / mean));
+        comparison.mean_ratio =
+            there.mean.filter(|mean| *mean > 0.0).and_then(|mean| Some(here.mean? / mean)).filter(finite);
         if has_enough {
             let test = rank::mann_whitney(&there.sorted, &here.sorted);
             comparison.test = Some((test, test.p));

@@ -168,6 +168,13 @@ impl Group {
         true
     }
 
+    /// What a run of it was on average, as far as totals say: seconds, and bytes or else operations.
+    pub fn work(&self) -> [Option<f64>; 2] {
+        let [seconds, bytes, ops, _] = self.sums.values();
+        let amount = bytes.filter(|bytes| *bytes > 0.0).or(ops);
+        [seconds, amount].map(|sum| sum.filter(|_| self.runs > 0).map(|sum| sum / self.runs as f64))
+    }
+
     /// The first metric that has any value above zero, once there are enough runs to say.
     pub fn settled_metric(&self) -> Option<usize> {
         let first = self.samples.iter().position(|sample| sample.extremes().is_some_and(|(_, max)| max > 0.0))?;

@@ -24,6 +24,9 @@ pub const MOST_SERIES: usize = 16;
 
 /// Draws what was asked for, or what suits.
 pub fn chart(table: &Table, request: &Request) -> anyhow::Result<Chart> {
+    if let Some(missing) = table.missing_column() {
+        bail!("no line has a column {missing}");
+    }
     if let Some(missing) = request.y.iter().find(|column| !table.any(column, |_, _| true)) {
         bail!("no line has a number in {missing} (--y)");
     }

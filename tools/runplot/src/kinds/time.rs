@@ -1,5 +1,7 @@
 //! Time series: a panel for each column, all over one axis of time, so that a drop above is seen beside its cause below.
 
+use std::collections::HashSet;
+
 use anyhow::bail;
 
 use super::{about_flagged, is_request, keys_of, limit_series, title, values_axis};
@@ -33,6 +35,7 @@ pub fn chart(table: &Table, request: &Request) -> anyhow::Result<Chart> {
     let mut remarks = Vec::new();
     let mut legend = names::of(table, &keys, &[]);
     limit_series(&mut legend, &mut remarks);
+    remarks.extend(about_totals(table, &rows).filter(|_| has_intervals));
 
     let is_elapsed = request.x.as_deref() == Some("elapsed");
     let spans: Vec<Vec<Stretch>> =
@@ -61,6 +64,13 @@ pub fn chart(table: &Table, request: &Request) -> anyhow::Result<Chart> {
         arrangement: Arrangement::SharedX,
         remarks,
     })
+}
+
+/// What is said of totals without intervals: they are another chart, and must not seem to be in this one.
+fn about_totals(table: &Table, rows: &[usize]) -> Option<String> {
+    let drawn: HashSet<usize> = rows.iter().map(|row| table.rows[*row].key).collect();
+    let left_out = table.rows.iter().filter(|row| !row.is_interval && !drawn.contains(&row.key)).count();
+    (left_out > 0).then(|| format!("{left_out} totals without intervals are not drawn (--kind runs draws totals)"))
 }
 
 /// The columns that have something to tell: throughput above, what explains it below.

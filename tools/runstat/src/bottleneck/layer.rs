@@ -84,8 +84,13 @@ pub struct Layer {
 }
 
 impl Layer {
-    /// What it is and where.
+    /// What it is and where, and under which label.
     pub fn name(&self) -> String {
+        let label = if self.label.is_empty() { String::new() } else { format!(" ({})", self.label) };
+        self.place() + &label
+    }
+
+    fn place(&self) -> String {
         match self.kind {
             Kind::Disk if self.host.is_empty() => format!("disk {}", self.target),
             Kind::Disk => format!("disk {} on {}", self.target, self.host),

@@ -10,7 +10,10 @@ use super::layer::{Figure, Kind, Layer, Measured, Path};
 /// Share of a layer's own rate, in percent, from which the end-to-end rate coincides with it.
 const COINCIDES_PCT: f64 = 60.0;
 
-/// The same for a layer that is the only one measured: the others might be as slow.
+/// Share from which it does so no more: what is that much faster than a layer did not go through it as it was measured.
+const EXCEEDS_PCT: f64 = 125.0;
+
+/// The least share for a layer that is the only one measured: the others might be as slow.
 const COINCIDES_ALONE_PCT: f64 = 90.0;
 
 /// Share of the time, in percent, from which round trips explain it ...
@@ -57,6 +60,8 @@ pub enum Role {
     /// The next one, as soon as the bottleneck is wider.
     HasLittleRoom,
     MayBeIt,
+    /// More got through end to end than it carries by itself.
+    Exceeded,
     NotDriven,
     NotOnPath,
 }
@@ -69,6 +74,7 @@ impl Role {
             Self::HasRoom => "has room",
             Self::HasLittleRoom => "has little room",
             Self::MayBeIt => "may be it",
+            Self::Exceeded => "slower than end to end",
             Self::NotDriven => "not driven to its limit",
             Self::NotOnPath => "not on the path",
         }
@@ -108,6 +114,7 @@ pub fn decide(path: &Path, measured: &Measured) -> Decision {
         Limit::Undecided(Why::Alike(a, b)) => (roles[a], roles[b]) = (Role::MayBeIt, Role::MayBeIt),
         Limit::Undecided(Why::NotDriven(a, b)) => (roles[a], roles[b]) = (Role::MayBeIt, Role::NotDriven),
         Limit::Undecided(Why::Alone(a)) => roles[a] = Role::MayBeIt,
+        Limit::Undecided(Why::Faster(a)) => roles[a] = Role::Exceeded,
         _ => {}
     }
     Decision { limit, roles }
@@ -131,10 +138,10 @@ fn limit(path: &Path, layers: &[Layer], on_path: &[usize]) -> Limit {
 
 fn by_layers(rate: &Figure, layers: &[Layer], on_path: &[usize], lowest: usize) -> Limit {
     let limit = &layers[lowest].rate;
-    if rate.low > limit.high {
+    let used_pct = rate.percent_of(limit);
+    if rate.low > limit.high || used_pct > EXCEEDS_PCT {
         return Limit::Undecided(Why::Faster(lowest));
     }
-    let used_pct = rate.percent_of(limit);
     if used_pct < COINCIDES_PCT {
         return Limit::Undecided(Why::Unexplained(lowest));
     }

@@ -18,6 +18,14 @@ pub struct Shift {
     pub interval: Option<Interval>,
 }
 
+impl Shift {
+    /// `None` where the figures are beyond all numbers.
+    fn finite(self) -> Option<Self> {
+        let ends = self.interval.map_or([0.0; 2], |interval| [interval.low, interval.high]);
+        (self.estimate.is_finite() && ends.iter().all(|end| end.is_finite())).then_some(self)
+    }
+}
+
 /// `b - a` of two sorted sides; `None` if one is empty.
 pub fn difference(a: &[f64], b: &[f64], confidence: f64) -> Option<Shift> {
     if a.is_empty() || b.is_empty() {
@@ -30,7 +38,7 @@ pub fn difference(a: &[f64], b: &[f64], confidence: f64) -> Option<Shift> {
         high: differences.at(differences.count() - rank),
         confidence: 1.0 - 2.0 * tail,
     });
-    Some(Shift { estimate: differences.median(), interval })
+    Shift { estimate: differences.median(), interval }.finite()
 }
 
 /// `b / a` of two sorted sides; `None` if one is empty, or a value is not above zero.
@@ -40,7 +48,7 @@ pub fn ratio(a: &[f64], b: &[f64], confidence: f64) -> Option<Shift> {
     }
     let logarithms = |side: &[f64]| side.iter().map(|value| value.ln()).collect::<Vec<_>>();
     let shift = difference(&logarithms(a), &logarithms(b), confidence)?;
-    Some(Shift { estimate: shift.estimate.exp(), interval: shift.interval.map(|interval| interval.map(f64::exp)) })
+    Shift { estimate: shift.estimate.exp(), interval: shift.interval.map(|interval| interval.map(f64::exp)) }.finite()
 }
 
 /// All differences, in order.
