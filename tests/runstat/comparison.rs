@@ -146,7 +146,7 @@ fn a_column_without_a_better_end_is_higher_or_lower() {
     let rows = log.run(&["--baseline", "a", "--metric", "cwnd_bytes", "--quiet"]).success().records();
     let words: Vec<_> = rows[..3].iter().map(|row| (row.text("better"), row.text("verdict"))).collect();
     // Two comparisons of four runs a side: p is 2 x 0.029 for either, and no finding.
-    assert_eq!(words, [("", ""), ("", "undecided"), ("", "undecided")]);
+    assert_eq!(words, [("", ""), ("", "too few runs"), ("", "too few runs")]);
     log.metric("a", "cwnd_bytes", &["100"; 2]).metric("b", "cwnd_bytes", &["200"; 2]).metric(
         "c",
         "cwnd_bytes",
@@ -154,6 +154,24 @@ fn a_column_without_a_better_end_is_higher_or_lower() {
     );
     let rows = log.run(&["--baseline", "a", "--metric", "cwnd_bytes", "--quiet"]).success().records();
     assert_eq!((rows[1].text("verdict"), rows[2].text("verdict")), ("higher", "lower"));
+}
+
+#[test]
+fn a_clear_comparison_leaves_room_for_one_of_few_runs() {
+    let mut log = Log::new();
+    for (target, label, rate, runs) in [("x", "a", "1", 9), ("x", "b", "2", 9), ("y", "a", "1", 4), ("y", "b", "2", 4)]
+    {
+        for _ in 0..runs {
+            log.line(
+                &tcpsink::SCHEMA,
+                &[("label", label), ("test", "tcp_recv"), ("target", target), ("bytes_per_s", rate)],
+            );
+        }
+    }
+    let ended = log.run(&["--baseline", "a"]).success();
+    let words: Vec<_> =
+        ended.records().iter().map(|row| row.text("verdict").to_owned()).filter(|word| !word.is_empty()).collect();
+    assert_eq!(words, ["better", "better"], "{ended:?}");
 }
 
 #[test]
@@ -172,9 +190,9 @@ fn many_comparisons_at_once_are_adjusted() {
     assert_eq!(compared.len(), 3);
     for row in &compared {
         assert!((row.number("p_holm") - 6.0 / 70.0).abs() < 1e-6, "{row:?}");
-        assert_eq!(row.text("verdict"), "undecided");
+        assert_eq!(row.text("verdict"), "too few runs");
     }
-    assert!(ended.stderr.contains("5 runs a side"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("at least 5 a side among 3 at once"), "{}", ended.stderr);
     let mean = ended.records().into_iter().find(|row| row.text("row") == "geomean").unwrap();
     assert!((mean.number("ratio") - 2.0).abs() < 1e-6 && mean.count("n") == 3);
 }

@@ -8,7 +8,7 @@ use crate::group::Group;
 use crate::record::Recorder;
 use crate::remarks::Remarks;
 use crate::statistics::rank::smallest_p;
-use crate::verdict::{FEWEST_RUNS, SIGNIFICANCE, Verdict};
+use crate::verdict::{SIGNIFICANCE, Verdict};
 
 /// Coefficient of variation from which runs are called widely spread, in percent.
 const LARGE_SPREAD_PCT: f64 = 10.0;
@@ -196,30 +196,19 @@ impl Adviser<'_> {
     }
 
     fn on_numbers(&self) {
-        let findings = self.recorder.findings;
-        let is_scarce = |comparison: &&Comparison| comparison.verdict == Verdict::TooFewRuns;
-        let scarce = findings.comparisons.iter().filter(is_scarce).count();
-        if scarce > 0 {
-            self.say(&format!(
-                "{scarce} of {} comparisons have too few runs for a verdict: at least {FEWEST_RUNS} a side (--runs)",
-                findings.comparisons.len()
-            ));
+        let comparisons = &self.recorder.findings.comparisons;
+        let scarce = comparisons.iter().filter(|comparison| comparison.verdict == Verdict::TooFewRuns).count();
+        if scarce == 0 {
+            return;
         }
-        let tests = findings.comparisons.iter().filter(|comparison| comparison.test.is_some()).count();
-        let cannot = |comparison: &&Comparison| {
-            let Some(baseline) = comparison.baseline.filter(|_| comparison.test.is_some()) else { return false };
-            let n = [comparison.of, baseline]
-                .map(|index| usize::try_from(findings.summaries[index].n).unwrap_or(usize::MAX));
-            comparison.verdict == Verdict::Undecided && smallest_p(n[0], n[1]) * tests as f64 >= SIGNIFICANCE
-        };
-        let hopeless = findings.comparisons.iter().filter(cannot).count();
-        if hopeless > 0 {
-            let enough = (4..1000).find(|n| smallest_p(*n, *n) * (tests as f64) < SIGNIFICANCE);
-            self.say(&format!(
-                "{hopeless} comparisons could not be decided by any outcome: among {tests} at once it takes {} runs a side",
-                enough.unwrap_or_default()
-            ));
-        }
+        // One that is not tested yet will be, with more runs.
+        let at_once = comparisons.iter().filter(|comparison| comparison.baseline.is_some()).count();
+        let enough = (4..1000).find(|n| smallest_p(*n, *n) * (at_once as f64) < SIGNIFICANCE).unwrap_or(1000);
+        let among = if enough > 4 { format!(" among {at_once} at once") } else { String::new() };
+        self.say(&format!(
+            "{scarce} of {} comparisons have too few runs for a verdict: it takes at least {enough} a side{among} (--runs)",
+            comparisons.len()
+        ));
     }
 }
 

@@ -11,7 +11,7 @@ use crate::statistics::median;
 use crate::statistics::rank::{self, Test};
 use crate::statistics::shift::{self, Shift};
 use crate::statistics::{CONFIDENCE, Interval, holm, outliers};
-use crate::verdict::{Evidence, FEWEST_RUNS, Verdict};
+use crate::verdict::{Evidence, FEWEST_RUNS, SIGNIFICANCE, Verdict};
 
 /// Outliers that are named.
 const NAMED: usize = 5;
@@ -204,6 +204,8 @@ impl Comparison {
 fn judge(comparisons: &mut [Comparison], summaries: &[Summary], plan: &Plan) {
     let p_values: Vec<f64> = comparisons.iter().filter_map(|comparison| Some(comparison.test?.0.p)).collect();
     let mut adjusted = holm::adjust(&p_values).into_iter();
+    let attainable: Vec<f64> =
+        comparisons.iter().filter(|c| c.test.is_some()).map(|c| smallest_p(c, summaries)).collect();
     for comparison in comparisons {
         let (Some((_, p)), Some(difference)) = (&mut comparison.test, comparison.difference) else { continue };
         *p = adjusted.next().unwrap_or(1.0);
@@ -214,5 +216,17 @@ fn judge(comparisons: &mut [Comparison], summaries: &[Summary], plan: &Plan) {
             p_adjusted: *p,
         };
         comparison.verdict = evidence.verdict(better(&plan.metrics[summaries[comparison.of].metric]), plan.threshold);
+        // At best, Holm takes all first that can get below it.
+        let best = smallest_p(comparison, summaries);
+        let others = attainable.iter().filter(|p| **p >= best).count();
+        if comparison.verdict == Verdict::Undecided && best * others as f64 >= SIGNIFICANCE {
+            comparison.verdict = Verdict::TooFewRuns;
+        }
     }
+}
+
+/// The smallest p-value that so many runs on the two sides can give.
+fn smallest_p(comparison: &Comparison, summaries: &[Summary]) -> f64 {
+    let runs = |index: usize| usize::try_from(summaries[index].n).unwrap_or(usize::MAX);
+    comparison.baseline.map_or(1.0, |baseline| rank::smallest_p(runs(comparison.of), runs(baseline)))
 }
