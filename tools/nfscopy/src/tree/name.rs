@@ -1,32 +1,56 @@
 //! Names of files, made where they are needed: a million of them take no memory, and one takes some nanoseconds.
+//!
+//! They have the shape of bonnie++'s: a number of ten hexadecimal digits, and 0 to 12 characters that look random, after it
+//! where files are visited in order, before it where at random. Lengths that vary matter: a directory's block is searched
+//! by comparing them first.
 
 use std::ffi::CStr;
 use std::ops::Deref;
 
+use common::shuffle::mix;
+
 /// What a renamed file's name begins with.
 const RENAMED: &[u8] = b"renamed-";
 
-const DIGITS: usize = 16;
+const DIGITS: usize = 10;
 const HEX: &[u8; 16] = b"0123456789abcdef";
 
-/// A name of 16 hexadecimal digits, perhaps with a prefix.
+/// Five bits each.
+const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyzABCDEF";
+const MOST_LETTERS: u8 = 12;
+
+/// Bytes of the longest name and the byte that ends it.
+const LONGEST: usize = RENAMED.len() + DIGITS + 12 + 1;
+
+/// A name, perhaps of a renamed file.
 #[derive(Debug, Clone, Copy)]
 pub struct Name {
-    bytes: [u8; RENAMED.len() + DIGITS + 1],
+    bytes: [u8; LONGEST],
     begin: usize,
 }
 
 impl Name {
-    /// The name of file `key`, before or after it is renamed.
-    pub fn new(key: u64, is_renamed: bool) -> Self {
-        let mut bytes = [0; RENAMED.len() + DIGITS + 1];
+    /// The name of file `number` before or after it is renamed; `seed` makes its letters.
+    pub fn new(number: u64, seed: u64, is_random: bool, is_renamed: bool) -> Self {
+        let mut bytes = [0; LONGEST];
         bytes[..RENAMED.len()].copy_from_slice(RENAMED);
-        for (pair, byte) in bytes[RENAMED.len()..].chunks_exact_mut(2).zip(key.to_be_bytes()) {
-            pair[0] = HEX[usize::from(byte >> 4)];
-            pair[1] = HEX[usize::from(byte & 15)];
+        let random = mix(number ^ seed);
+        let letters =
+            (0..random % (u64::from(MOST_LETTERS) + 1)).map(|place| LETTERS[low_bits(random >> (4 + 5 * place), 31)]);
+        let digits = (0..DIGITS).rev().map(|digit| HEX[low_bits(number >> (4 * digit), 15)]);
+        let places = bytes[RENAMED.len()..].iter_mut();
+        if is_random {
+            places.zip(letters.chain(digits)).for_each(|(place, byte)| *place = byte);
+        } else {
+            places.zip(digits.chain(letters)).for_each(|(place, byte)| *place = byte);
         }
         Self { bytes, begin: if is_renamed { 0 } else { RENAMED.len() } }
     }
+}
+
+/// The bits of `mask`, which is small.
+fn low_bits(value: u64, mask: u8) -> usize {
+    usize::from(value.to_le_bytes()[0] & mask)
 }
 
 impl Deref for Name {
@@ -34,17 +58,25 @@ impl Deref for Name {
 
     fn deref(&self) -> &CStr {
         // The last byte is never written to.
-        CStr::from_bytes_with_nul(&self.bytes[self.begin..]).unwrap_or_default()
+        CStr::from_bytes_until_nul(&self.bytes[self.begin..]).unwrap_or_default()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::HashSet;
 
     #[test]
-    fn a_name_is_its_number() {
-        assert_eq!(&*Name::new(0x1a, false), c"000000000000001a");
-        assert_eq!(&*Name::new(u64::MAX, true), c"renamed-ffffffffffffffff");
+    fn a_name_is_its_number_and_letters() {
+        let name =
+            |number, is_random, is_renamed| Name::new(number, 7, is_random, is_renamed).to_str().unwrap().to_owned();
+        assert!(name(0x1a, false, false).starts_with("000000001a"));
+        assert!(name(0x1a, true, false).ends_with("000000001a"));
+        assert_eq!(name(5, true, true), "renamed-".to_owned() + &name(5, true, false));
+        let names: HashSet<_> = (0..1000).map(|number| name(number, true, false)).collect();
+        let lengths: HashSet<_> = names.iter().map(String::len).collect();
+        assert_eq!((names.len(), lengths.len()), (1000, 13));
+        assert!(names.iter().all(|name| name.bytes().all(|byte| byte.is_ascii_alphanumeric())));
     }
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use common::page_cache;
-use common::shuffle::{Shuffle, mix, share};
+use common::shuffle::{Shuffle, share};
 use common::stop::Stop;
 
 use crate::shown::shown;
@@ -47,8 +47,8 @@ impl Patch {
         let shuffle = self.is_random.then(|| Shuffle::new(self.count, self.seed));
         (0..self.count).map(move |index| {
             let number = self.first + shuffle.as_ref().map_or(index, |shuffle| shuffle.at(index, round));
-            let key = if self.is_random { mix(number ^ self.seed) } else { number };
-            (Name::new(key, self.are_renamed), Name::new(key, true))
+            let name = |is_renamed| Name::new(number, self.seed, self.is_random, is_renamed);
+            (name(self.are_renamed), name(true))
         })
     }
 }
