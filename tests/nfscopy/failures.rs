@@ -120,8 +120,10 @@ fn a_hung_mount_is_named_and_a_second_signal_leaves_at_once() {
     let scratch = Scratch::new();
     let Some(shim) = Shim::build(&scratch) else { return };
     let tool = nfscopy().within(&shim.prefix("fsync", "hang"));
-    let running = tool.start(&["file", scratch.text(), "--size", "1M", "--phases", "write", "--quiet"]);
-    std::thread::sleep(Duration::from_millis(700));
+    let args = ["file", scratch.text(), "--size", "1M", "--phases", "write", "--interval", "100ms", "--quiet"];
+    let running = tool.start(&args);
+    let written = || running.records().iter().map(|record| record.count("bytes")).sum::<u64>();
+    eventually("everything is written", Duration::from_secs(20), || written() == MIB);
     running.signal(Signal::SIGINT);
     eventually("what it waits for", Duration::from_secs(10), || running.stderr().contains("waiting for fsync"));
     assert!(running.stderr().contains(".nfscopy-"), "{}", running.stderr());
@@ -148,8 +150,8 @@ fn a_limit_on_file_sizes_is_an_error_like_others() {
 fn who_starts_it_with_nohup_wants_no_end() {
     let scratch = Scratch::new();
     let args = ["file", scratch.text(), "--size", "1T", "--phases", "write", "--block", "4K", "--sync", "--quiet"];
-    let running = nfscopy().within(&["nohup"]).start(&[&args[..], &["--time", "2s"]].concat());
-    std::thread::sleep(Duration::from_millis(700));
+    let running = nfscopy().within(&["nohup"]).start(&[&args[..], &["--time", "2s", "--interval", "100ms"]].concat());
+    running.wait_for_records(1);
     running.signal(Signal::SIGHUP);
     let ended = running.end().success();
     assert!(!ended.total("write").has_flag("partial"), "{ended:?}");
@@ -160,11 +162,10 @@ fn a_directory_that_vanishes_fails_the_line() {
     let scratch = Scratch::new();
     let directory = scratch.path("mount");
     fs::create_dir(&directory).unwrap();
-    let args = ["tree", directory.to_str().unwrap(), "--files", "900000000", "--size", "0", "--quiet"];
-    let running = nfscopy().start(&args);
+    let args = ["tree", directory.to_str().unwrap(), "--files", "900000000", "--size", "0", "--interval", "100ms"];
+    let running = nfscopy().start(&[&args[..], &["--quiet"]].concat());
     // As on a server, where somebody cleans up: the names first, then what is in it.
-    eventually("a workspace", Duration::from_secs(20), || !is_empty(&directory));
-    std::thread::sleep(Duration::from_millis(300));
+    running.wait_for_records(1);
     let gone = scratch.path("gone");
     eventually("its end", Duration::from_secs(20), || {
         let _ = fs::rename(&directory, &gone);
@@ -195,8 +196,8 @@ fn a_signal_prints_the_line_and_removes_the_files() {
         (Signal::SIGHUP, &["tree", there, "--files", "900000000"]),
         (Signal::SIGINT, &["copy", big.to_str().unwrap(), "/dev/null"]),
     ] {
-        let running = nfscopy().start(&[args, &["--quiet"]].concat());
-        std::thread::sleep(Duration::from_millis(1500));
+        let running = nfscopy().start(&[args, &["--interval", "100ms", "--quiet"]].concat());
+        running.wait_for_records(2);
         running.signal(signal);
         let ended = running.end().killed_by(signal);
         assert!(partial(&ended).count("ops") > 0 || args[0] == "copy", "{ended:?}");
