@@ -127,7 +127,7 @@ fn marks(row: f64, runs: &[(f64, bool)], keeps_flagged: bool) -> Vec<Mark> {
     });
     let mut marks = Vec::new();
     marks.extend(median::median(&counted).map(|value| {
-        let interval = median::interval(&counted, CONFIDENCE);
+        let interval = median::interval(&counted, CONFIDENCE).map(|interval| (interval.low, interval.high));
         Mark::Median { row, value, interval }
     }));
     marks.push(Mark::Dots(dots.collect()));
