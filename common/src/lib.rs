@@ -22,6 +22,7 @@ pub mod page_cache;
 pub mod peer;
 pub mod repeat;
 pub mod sampler;
+pub mod scale;
 pub mod schema;
 pub mod shuffle;
 pub mod socket;

@@ -1,6 +1,6 @@
 //! Axes: which values they span, and where their ticks are.
 
-use super::unit::{Unit, number};
+use super::unit::{Unit, number, sign, suiting, text_of};
 
 /// Room above the largest value, as a share of the axis.
 const HEADROOM: f64 = 0.05;
@@ -66,12 +66,12 @@ impl Axis {
         }
         let (low, high) = if fit == Fit::Zero { (min.min(0.0), max.max(0.0)) } else { (min, max) };
         let (low, high) = with_room(low, high);
-        let unit = Unit::suiting(base, asked, low.abs().max(high.abs() / (1.0 + HEADROOM)));
+        let unit = suiting(base, asked, low.abs().max(high.abs() / (1.0 + HEADROOM)));
         let is_whole = base.is_empty() && values.iter().all(|value| value.fract() == 0.0);
         let ticks = linear_ticks(low / unit.size, high / unit.size, is_whole);
         let ticks = ticks.into_iter().map(|at| Tick { at: at * unit.size, text: number(at) }).collect();
         let scale = Scale { low, high, is_log: false };
-        Self { title: with_unit(title, unit.name), scale, ticks, has_grid: true }
+        Self { title: with_unit(title, sign(unit)), scale, ticks, has_grid: true }
     }
 
     fn logarithmic(title: &str, base: &'static str, asked: Option<Unit>, values: &[f64]) -> Self {
@@ -81,7 +81,7 @@ impl Axis {
         let widen = (max / min).powf(HEADROOM).max(if max < min * 2.0 { 1.4 } else { 1.0 });
         let (low, high) = (min / widen, max * widen);
         let ticks = log_ticks(low, high);
-        let ticks = ticks.into_iter().map(|at| Tick { at, text: Unit::text_of(base, asked, at) }).collect();
+        let ticks = ticks.into_iter().map(|at| Tick { at, text: text_of(base, asked, at) }).collect();
         Self { title: title.into(), scale: Scale { low, high, is_log: true }, ticks, has_grid: true }
     }
 

@@ -1,95 +1,32 @@
 //! Units for people: one that suits all values of an axis.
 
-use std::str::FromStr;
+pub use common::scale::Unit;
 
-/// A unit of an axis.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Unit {
-    pub name: &'static str,
-    /// The base unit of the columns that it is for.
-    base: &'static str,
-    /// Base units in one of it.
-    pub size: f64,
+/// The unit for values up to `largest` of a column whose base unit is `base`: the one asked for if it fits, else the largest
+/// of which there is at least one.
+pub fn suiting(base: &'static str, asked: Option<Unit>, largest: f64) -> Unit {
+    if let Some(unit) = asked.and_then(|asked| asked.for_base(base)) {
+        return unit;
+    }
+    if largest == 0.0 {
+        return Unit::base(base);
+    }
+    // Two minutes are better read as 120 s.
+    let fits = |unit: &Unit| largest >= unit.size * if unit.size >= 60.0 && base == "s" { 5.0 } else { 1.0 };
+    let smallest = || Unit::growing(base).next();
+    Unit::growing(base).rev().find(fits).or_else(smallest).unwrap_or(Unit::base(base))
 }
 
-const fn unit(name: &'static str, base: &'static str, size: f64) -> Unit {
-    Unit { name, base, size }
+/// What a unit is called in a picture.
+pub fn sign(unit: Unit) -> &'static str {
+    if unit.name == "us" { "µs" } else { unit.name }
 }
 
-/// The units that are chosen from, growing.
-const CHOSEN: &[Unit] = &[
-    unit("B/s", "B/s", 1.0),
-    unit("kB/s", "B/s", 1e3),
-    unit("MB/s", "B/s", 1e6),
-    unit("GB/s", "B/s", 1e9),
-    unit("µs", "us", 1.0),
-    unit("ms", "us", 1e3),
-    unit("s", "us", 1e6),
-    unit("µs", "s", 1e-6),
-    unit("ms", "s", 1e-3),
-    unit("s", "s", 1.0),
-    unit("min", "s", 60.0),
-    unit("h", "s", 3600.0),
-    unit("B", "B", 1.0),
-    unit("kB", "B", 1e3),
-    unit("MB", "B", 1e6),
-    unit("GB", "B", 1e9),
-    unit("bit/s", "bit/s", 1.0),
-    unit("kbit/s", "bit/s", 1e3),
-    unit("Mbit/s", "bit/s", 1e6),
-    unit("Gbit/s", "bit/s", 1e9),
-];
-
-/// The units that have to be asked for.
-const ASKED: &[Unit] = &[
-    unit("bit/s", "B/s", 0.125),
-    unit("kbit/s", "B/s", 125.0),
-    unit("Mbit/s", "B/s", 125e3),
-    unit("Gbit/s", "B/s", 125e6),
-    unit("KiB/s", "B/s", 1024.0),
-    unit("MiB/s", "B/s", 1_048_576.0),
-    unit("GiB/s", "B/s", 1_073_741_824.0),
-    unit("KiB", "B", 1024.0),
-    unit("MiB", "B", 1_048_576.0),
-    unit("GiB", "B", 1_073_741_824.0),
-];
-
-impl FromStr for Unit {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let text = if text == "us" { "µs" } else { text };
-        let found = CHOSEN.iter().chain(ASKED).find(|unit| unit.name.eq_ignore_ascii_case(text));
-        found.copied().ok_or("expected a unit such as Mbit/s, kB/s, MiB/s, ms or us")
-    }
-}
-
-impl Unit {
-    /// The unit for values up to `largest` of a column whose base unit is `base`: the one asked for if it fits, else the
-    /// largest of which there is at least one.
-    pub fn suiting(base: &'static str, asked: Option<Self>, largest: f64) -> Self {
-        let named = |unit: &&Self| asked.is_some_and(|asked| asked.name == unit.name && unit.base == base);
-        if let Some(unit) = CHOSEN.iter().chain(ASKED).find(named) {
-            return *unit;
-        }
-        // Two minutes are better read as 120 s.
-        let fits = |unit: &&Self| {
-            unit.base == base && largest >= unit.size * if unit.size >= 60.0 && base == "s" { 5.0 } else { 1.0 }
-        };
-        let of_nothing = CHOSEN.iter().find(|unit| unit.base == base && unit.name == base && largest == 0.0);
-        of_nothing
-            .or_else(|| CHOSEN.iter().rev().find(fits))
-            .or_else(|| CHOSEN.iter().find(|unit| unit.base == base))
-            .copied()
-            .unwrap_or(unit(base, base, 1.0))
-    }
-
-    /// The value with the unit that suits it alone: for ticks of logarithmic axes and values of settings.
-    pub fn text_of(base: &'static str, asked: Option<Self>, value: f64) -> String {
-        let unit = Self::suiting(base, asked, value.abs());
-        let number = number(value / unit.size);
-        if unit.name.is_empty() { number } else { format!("{number} {}", unit.name) }
-    }
+/// The value with the unit that suits it alone: for ticks of logarithmic axes and values of settings.
+pub fn text_of(base: &'static str, asked: Option<Unit>, value: f64) -> String {
+    let unit = suiting(base, asked, value.abs());
+    let number = number(value / unit.size);
+    if unit.name.is_empty() { number } else { format!("{number} {}", sign(unit)) }
 }
 
 /// A number without the noise of its binary form: six significant digits at most, thousands not marked, and an exponent
@@ -128,18 +65,18 @@ mod tests {
             ("", 5.0, "", 1.0),
             ("%", 5.0, "%", 1.0),
         ] {
-            let unit = Unit::suiting(base, None, largest);
-            assert_eq!((unit.name, unit.size), (name, size), "{base} {largest}");
+            let unit = suiting(base, None, largest);
+            assert_eq!((sign(unit), unit.size), (name, size), "{base} {largest}");
         }
     }
 
     #[test]
     fn a_unit_that_is_asked_for_holds_where_it_fits() {
         let asked = "mbit/s".parse().ok();
-        assert_eq!(Unit::suiting("B/s", asked, 1e6).name, "Mbit/s");
-        assert_eq!(Unit::suiting("us", asked, 10.0).name, "µs");
+        assert_eq!(suiting("B/s", asked, 1e6).name, "Mbit/s");
+        assert_eq!(sign(suiting("us", asked, 10.0)), "µs");
         assert!("furlong".parse::<Unit>().is_err());
-        assert_eq!("us".parse::<Unit>().map(|unit| unit.name), Ok("µs"));
+        assert_eq!("us".parse().map(sign), Ok("µs"));
     }
 
     #[test]
@@ -148,8 +85,8 @@ mod tests {
         assert_eq!(number(-0.0), "0");
         assert_eq!(number(2_500_000.0), "2500000");
         assert_eq!(number(2.5e300), "2.5e300");
-        assert_eq!(Unit::text_of("us", None, 2500.0), "2.5 ms");
-        assert_eq!(Unit::text_of("", None, 4.0), "4");
+        assert_eq!(text_of("us", None, 2500.0), "2.5 ms");
+        assert_eq!(text_of("", None, 4.0), "4");
         assert_eq!(size_text(4096.0), "4 KiB");
         assert_eq!(size_text(1472.0), "1472 B");
         assert_eq!(size_text(1024.0 * 1024.0), "1 MiB");

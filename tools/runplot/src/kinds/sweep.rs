@@ -7,7 +7,7 @@ use common::median;
 
 use super::{about_flagged, by_test, keys_of, limit_series, metric, title, totals, values_axis};
 use crate::chart::axis::Fit;
-use crate::chart::unit::{Unit, size_text};
+use crate::chart::unit::{size_text, text_of};
 use crate::chart::{Arrangement, Axis, Chart, Dot, Mark, Panel, Series};
 use crate::columns;
 use crate::names;
@@ -112,7 +112,7 @@ fn panel(table: &Table, request: &Request, (x, metric): (&str, &str), series: &[
         }
     }
     let base = columns::unit(x);
-    let text = |value| if base == "B" { size_text(value) } else { Unit::text_of(base, None, value) };
+    let text = |value| if base == "B" { size_text(value) } else { text_of(base, None, value) };
     Panel {
         heading: String::new(),
         x: if columns::is_measured(x) {

@@ -12,7 +12,7 @@ use common::schema::Decimal;
 use common::schema::runstat::{BOTTLENECK, Layer as Own};
 
 use crate::args::{BottleneckArgs, Format};
-use crate::figures::Unit;
+use crate::figures::{Unit, suiting, text_in};
 use crate::gather::Gatherer;
 use crate::group::Group;
 use crate::plan::{self, Plan};
@@ -80,7 +80,7 @@ impl Teller<'_> {
     fn tell(&self, path: &Path, format: Format, session: &Session) -> anyhow::Result<()> {
         let decision = verdict::decide(path, self.measured);
         let rates = self.measured.layers.iter().map(|layer| layer.rate.median).chain(path.rate.map(|rate| rate.median));
-        let unit = Unit::suiting("B/s", None, rates);
+        let unit = suiting("B/s", None, rates);
         let explanation = Explanation { path, measured: self.measured, decision: &decision, unit };
         let rows = self.rows(path, &decision, &explanation);
         let sentences = explanation.sentences();
@@ -159,8 +159,10 @@ impl Teller<'_> {
         vec![
             row.name.clone(),
             row.spots.len().to_string(),
-            row.rate.map(|rate| unit.text(rate.median)).unwrap_or_default(),
-            interval.map(|rate| format!("{}..{}", unit.text(rate.low), unit.text(rate.high))).unwrap_or_default(),
+            row.rate.map(|rate| text_in(unit, rate.median)).unwrap_or_default(),
+            interval
+                .map(|rate| format!("{}..{}", text_in(unit, rate.low), text_in(unit, rate.high)))
+                .unwrap_or_default(),
             row.used_pct.map(|pct| format!("{pct:.0} %")).unwrap_or_default(),
             row.verdict.clone(),
             self.places(row.spots),

@@ -2,7 +2,7 @@
 
 use super::layer::{Figure, Kind, Layer, Measured, Path, Waiting, Way};
 use super::verdict::{Decision, Limit, Role, Why};
-use crate::figures::{Unit, digits};
+use crate::figures::{Unit, digits, text_in};
 
 /// Explains a verdict.
 pub struct Explanation<'a> {
@@ -32,7 +32,7 @@ impl Explanation<'_> {
     }
 
     fn rate(&self, figure: &Figure) -> String {
-        format!("{} {}", self.unit.text(figure.median), self.unit.name)
+        format!("{} {}", text_in(self.unit, figure.median), self.unit.name)
     }
 
     /// With its interval, if there is one.
@@ -40,7 +40,7 @@ impl Explanation<'_> {
         if figure.n < 2 {
             return self.rate(figure);
         }
-        format!("{} ({}..{})", self.rate(figure), self.unit.text(figure.low), self.unit.text(figure.high))
+        format!("{} ({}..{})", self.rate(figure), text_in(self.unit, figure.low), text_in(self.unit, figure.high))
     }
 
     fn end_to_end(&self) -> String {

@@ -4,7 +4,7 @@ mod keys;
 mod pivot;
 
 use crate::comparison::{Comparison, Summary};
-use crate::figures::{Unit, percent, probability};
+use crate::figures::{Unit, percent, probability, suiting, text_in};
 use crate::means;
 use crate::plan::{Against, better_word};
 use crate::record::{Recorder, distinct, unit_of};
@@ -26,7 +26,7 @@ impl<'a> Report<'a> {
             let of_metric = || findings.summaries.iter().filter(move |summary| summary.metric == metric);
             let group = of_metric().next().map(|summary| &findings.groups[summary.group]);
             let base = group.map_or("", |group| unit_of(group, &recorder.plan.metrics[metric]));
-            Unit::suiting(base, recorder.plan.unit, of_metric().filter_map(|summary| summary.median))
+            suiting(base, recorder.plan.unit, of_metric().filter_map(|summary| summary.median))
         });
         Self { units: units.collect(), recorder }
     }
@@ -70,12 +70,12 @@ impl<'a> Report<'a> {
 
     fn figure(&self, summary: &Summary, name: &str) -> String {
         let unit = self.units[summary.metric];
-        let text = |value: Option<f64>| value.map(|value| unit.text(value)).unwrap_or_default();
+        let text = |value: Option<f64>| value.map(|value| text_in(unit, value)).unwrap_or_default();
         match name {
             "n" => summary.n.to_string(),
             "median" => text(summary.median),
             "95 % interval" => {
-                summary.interval.map(|interval| range(interval, |value| unit.text(value))).unwrap_or_default()
+                summary.interval.map(|interval| range(interval, |value| text_in(unit, value))).unwrap_or_default()
             }
             "mean" => text(summary.mean),
             "sd" => text(summary.stddev),
@@ -89,7 +89,7 @@ impl<'a> Report<'a> {
                     } else {
                         String::new()
                     };
-                    format!("{} ({}){more}", unit.text(*value), self.recorder.place(*spot))
+                    format!("{} ({}){more}", text_in(unit, *value), self.recorder.place(*spot))
                 }
                 None if summary.outliers > 0 => summary.outliers.to_string(),
                 None => String::new(),
@@ -135,7 +135,7 @@ impl<'a> Report<'a> {
         let there = comparison.baseline.map(|baseline| &findings.summaries[baseline]);
         let unit = self.units[here.metric];
         let is_alone = comparison.verdict == crate::verdict::Verdict::OnlyBaseline;
-        let text = |value: Option<f64>| value.map(|value| unit.text(value)).unwrap_or_default();
+        let text = |value: Option<f64>| value.map(|value| text_in(unit, value)).unwrap_or_default();
         match name {
             "n" if is_alone => format!("{} / 0", here.n),
             "n" => format!("{} / {}", there.map_or(0, |there| there.n), here.n),
@@ -189,7 +189,7 @@ fn range(interval: Interval, text: impl Fn(f64) -> String) -> String {
 }
 
 fn signed(value: f64, unit: Unit) -> String {
-    if value > 0.0 { format!("+{}", unit.text(value)) } else { unit.text(value) }
+    if value > 0.0 { format!("+{}", text_in(unit, value)) } else { text_in(unit, value) }
 }
 
 fn quoted(value: &str) -> String {

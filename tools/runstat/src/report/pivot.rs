@@ -3,7 +3,7 @@
 use super::{Report, quoted};
 use crate::args::CellKind;
 use crate::comparison::Summary;
-use crate::figures::percent;
+use crate::figures::{percent, text_in};
 use crate::plan::{Against, Pivot};
 use crate::record::{Recorder, distinct};
 use crate::table::Table;
@@ -77,8 +77,8 @@ impl<'a> Report<'a> {
         };
         match figure {
             Some(figure) if is_csv => figure.to_string(),
-            Some(figure) if unit.name == "%" => unit.text(figure) + "%",
-            Some(figure) => unit.text(figure),
+            Some(figure) if unit.name == "%" => text_in(unit, figure) + "%",
+            Some(figure) => text_in(unit, figure),
             None => String::new(),
         }
     }
