@@ -234,7 +234,8 @@ impl<'a> Worker<'a> {
 
     /// Adds a file that was worked on.
     pub fn count_file(&self) {
-        self.lane.files.fetch_add(1, Ordering::Relaxed);
+        // Only this thread adds.
+        self.lane.files.store(self.lane.files.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 
     /// How long the last call took.

@@ -80,7 +80,8 @@ fn measured<'a>(plan: &'a Plan, phase: &'a FilePhase, files: &'a FileSet) -> any
     let writes = !matches!(phase.name, PhaseName::Read | PhaseName::RandRead | PhaseName::StdioRead);
     let is_bytewise = matches!(phase.name, PhaseName::StdioWrite | PhaseName::StdioRead);
     let is_random = matches!(phase.name, PhaseName::RandRead | PhaseName::RandWrite | PhaseName::Seek);
-    let threads = if phase.name == PhaseName::Seek { SEEKERS } else { files.threads() };
+    // All seekers work on the first file.
+    let (threads, used) = if phase.name == PhaseName::Seek { (SEEKERS, 1) } else { (files.threads(), files.threads()) };
     let setup = Setup {
         mechanism: match (is_bytewise, plan.is_direct) {
             (true, _) => "stdio",
@@ -94,8 +95,8 @@ fn measured<'a>(plan: &'a Plan, phase: &'a FilePhase, files: &'a FileSet) -> any
         },
         threads: threads.into(),
         block: Some(phase.block),
-        file_bytes: files.largest(),
-        cached_pct: if reads && !plan.is_direct { files.cached_pct()? } else { None },
+        file_bytes: files.largest(used),
+        cached_pct: if reads && !plan.is_direct { files.cached_pct(used)? } else { None },
         expected_ops: phase.ops.filter(|_| is_random && plan.time.is_none()),
         ..Setup::default()
     };

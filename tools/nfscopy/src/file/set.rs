@@ -52,9 +52,9 @@ impl FileSet {
         &self.0[index as usize]
     }
 
-    /// The size of the largest.
-    pub fn largest(&self) -> Option<u64> {
-        self.0.iter().map(|file| file.size).max()
+    /// The size of the largest of the first `used`.
+    pub fn largest(&self, used: u32) -> Option<u64> {
+        self.0.iter().take(used as usize).map(|file| file.size).max()
     }
 
     /// Removes them, so that writing begins anew.
@@ -103,10 +103,10 @@ impl FileSet {
         })
     }
 
-    /// Share of them in the page cache, in percent; `None` if the kernel does not say.
-    pub fn cached_pct(&self) -> anyhow::Result<Option<f64>> {
+    /// Share of the first `used` in the page cache, in percent; `None` if the kernel does not say.
+    pub fn cached_pct(&self, used: u32) -> anyhow::Result<Option<f64>> {
         let (mut cached, mut whole) = (0, 0);
-        for file in self.0.iter().filter(|file| file.there > 0) {
+        for file in self.0.iter().take(used as usize).filter(|file| file.there > 0) {
             let Some(resident) = page_cache::resident_bytes(&open(file)?, 0, file.there) else { return Ok(None) };
             cached += resident;
             whole += file.there;
