@@ -2,17 +2,21 @@
 
 #![allow(clippy::unwrap_used, reason = "a test's panic is its report")]
 
+#[path = "diskread/failures.rs"]
+mod failures;
+#[path = "diskread/programs.rs"]
+mod programs;
+#[path = "diskread/refusals.rs"]
+mod refusals;
+
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
-use std::os::unix::fs::{FileExt, PermissionsExt};
-use std::path::Path;
+use std::os::unix::fs::FileExt;
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use common::sys::mapping::FileMap;
-use nix::sys::signal::Signal;
 use testkit::disk::{Loop, Scratch};
-use testkit::{Ended, Record, Tool, contract, has_program, is_root};
+use testkit::{Ended, Record, Tool, contract, has_program};
 
 const MIB: u64 = 1 << 20;
 
@@ -338,65 +342,6 @@ fn a_device_smaller_than_a_block_is_read_whole() {
 }
 
 #[test]
-fn misaligned_direct_reads_are_refused_with_the_devices_unit() {
-    let scratch = Scratch::new();
-    let file = scratch.file("f", MIB);
-    let Some(device) = Loop::new(&file, &["-b", "4096"]) else { return };
-    for (args, option) in [
-        (&["--block", "512"][..], "--block"),
-        (&["--block", "6144"], "--block"),
-        (&["--offset", "512"], "--offset"),
-        (&["--bytes", "512"], "--bytes"),
-    ] {
-        let ended = diskread().run(&[&[&device.0, "--method", "direct"], args].concat());
-        assert_eq!(ended.failure(2, &[option, "4096", &device.0]).stdout, "");
-    }
-    assert_eq!(line(&[&device.0, "--method", "direct", "--block", "4K"]).count("bytes"), MIB);
-}
-
-#[test]
-fn what_is_no_storage_is_refused_promptly() {
-    let scratch = Scratch::new();
-    let fifo = scratch.path("fifo");
-    nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
-    let directory = scratch.text();
-    for (path, status, words) in [
-        ("/dev/nosuch", 1, &["/dev/nosuch", "No such file"][..]),
-        (fifo.to_str().unwrap(), 1, &["FIFO"]),
-        (directory, 1, &["directory"]),
-        ("/dev/null", 1, &["character device"]),
-        ("/dev/zero", 2, &["/dev/zero", "--bytes"]),
-    ] {
-        let ended = diskread().run(&[path]);
-        assert!(ended.took < Duration::from_secs(5), "{ended:?}");
-        assert_eq!(ended.failure(status, words).stdout, "", "{path}");
-    }
-    assert!(!Path::new("/dev/nosuch").exists());
-    assert_eq!(line(&["/dev/zero", "--bytes", "3M"]).count("bytes"), 3 * MIB);
-}
-
-#[test]
-fn a_file_without_permission_is_named() {
-    let scratch = Scratch::new();
-    let file = scratch.file("secret", 100);
-    fs::set_permissions(&file, fs::Permissions::from_mode(0o000)).unwrap();
-    if !is_root() {
-        return;
-    }
-    fs::set_permissions(scratch.text(), fs::Permissions::from_mode(0o755)).unwrap();
-    // A copy, since the build directory may be closed to others.
-    let tool = scratch.path("diskread");
-    fs::copy(diskread().path(), &tool).unwrap();
-    fs::set_permissions(&tool, fs::Permissions::from_mode(0o755)).unwrap();
-    let nobody = Tool::new(&tool).within(&["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]);
-    assert_eq!(nobody.run(&[&file]).failure(1, &[&file, "Permission denied"]).stdout, "");
-    let open = scratch.file("open", MIB);
-    fs::set_permissions(&open, fs::Permissions::from_mode(0o444)).unwrap();
-    let line = nobody.run(&[&open, "--quiet"]).success().records().remove(0);
-    assert_eq!(line.count("bytes"), MIB, "the owner is not needed to read: {line:?}");
-}
-
-#[test]
 fn files_without_a_size_are_read_to_their_end() {
     let expected = fs::read("/proc/cpuinfo").unwrap().len() as u64;
     let line = line(&["/proc/cpuinfo"]);
@@ -479,110 +424,6 @@ fn two_threads_read_different_offsets() {
 }
 
 #[test]
-fn a_device_that_fails_in_the_middle_leaves_a_partial_line_and_the_offset() {
-    let scratch = Scratch::new();
-    let file = scratch.file("f", 8 * MIB);
-    let Some(device) = Loop::new(&file, &[]) else { return };
-    OpenOptions::new().write(true).open(&file).unwrap().set_len(3 * MIB).unwrap();
-    for args in [
-        &["--method", "buffered"][..],
-        &["--method", "direct"],
-        &["--method", "direct", "--depth", "4"],
-        &["--method", "direct", "--depth", "4", "--engine", "pread"],
-        &["--method", "mmap"],
-    ] {
-        let ended = diskread().run(&[&[device.0.as_str()], args].concat());
-        let line = partial(&ended);
-        if line.text("engine") == "pread-pool" {
-            // A thread may not have begun when another one fails.
-            assert!(line.count("bytes") <= 3 * MIB, "{ended:?}");
-        } else {
-            assert_eq!(line.count("bytes"), 3 * MIB, "{ended:?}");
-        }
-        assert!(line.count("errors") >= 1, "{ended:?}");
-        let _ = ended.failure(1, &[&device.0, "offset", "Input/output error"]);
-    }
-    let ended = diskread().run(&[&device.0, "--method", "cached"]);
-    assert_eq!(ended.failure(1, &["offset 3145728"]).stdout, "");
-}
-
-#[test]
-fn a_failed_call_names_its_offset() {
-    if !has_program("strace", "strace") {
-        return;
-    }
-    let scratch = Scratch::new();
-    let file = scratch.file("f", 2 * MIB);
-    let inject = ["strace", "-f", "-o", "/dev/null", "-e", "trace=pread64", "-e", "inject=pread64:error=EIO:when=20"];
-    let ended = diskread().within(&inject).run(&[&file, "--block", "64K"]);
-    // Other files are not read by pread64, but the loader may use it a few times.
-    let line = partial(&ended);
-    let offset = line.count("bytes").to_string();
-    assert_eq!(line.count("errors"), 1);
-    assert!((MIB..2 * MIB).contains(&line.count("bytes")), "{line:?}");
-    let _ = ended.failure(1, &[&file, &format!("offset {offset}"), "Input/output error"]);
-}
-
-#[test]
-fn a_file_that_shrinks_is_short_and_kills_nobody() {
-    let scratch = Scratch::new();
-    for method in ["mmap", "buffered", "direct"] {
-        let file = scratch.file("f", 64 * MIB);
-        let running = diskread().start(&[
-            &file,
-            "--method",
-            method,
-            "--pattern",
-            "rand",
-            "--interval",
-            "20ms",
-            "--threads",
-            "2",
-            "--quiet",
-            "--time",
-            "50s",
-        ]);
-        running.wait_for_records(1);
-        OpenOptions::new().write(true).open(&file).unwrap().set_len(10_000).unwrap();
-        let ended = running.end().success();
-        let line = ended.total("rand_read");
-        assert!(line.has_flag("short") && line.count("bytes") < 64 * MIB, "{method}: {line:?}");
-        assert!(ended.took < Duration::from_secs(20), "{ended:?}");
-    }
-}
-
-#[test]
-fn a_signal_closes_the_open_span_first() {
-    let scratch = Scratch::new();
-    let file = scratch.file("f", MIB);
-    for (signal, depth) in [(Signal::SIGINT, "1"), (Signal::SIGTERM, "8")] {
-        let running = diskread().start(&[
-            &file,
-            "--method",
-            "direct",
-            "--pattern",
-            "rand",
-            "--depth",
-            depth,
-            "--time",
-            "50s",
-            "--interval",
-            "100ms",
-        ]);
-        running.wait_for_records(2);
-        running.signal(signal);
-        let ended = running.end().killed_by(signal);
-        assert!(ended.took < Duration::from_secs(10), "{ended:?}");
-        let total = ended.total("rand_read");
-        let intervals = ended.select("rand_read", "interval");
-        assert!(total.has_flag("partial"), "{total:?}");
-        assert_percentiles_are_ordered(&total);
-        assert_eq!(intervals.iter().map(|line| line.count("bytes")).sum::<u64>(), total.count("bytes"));
-        assert_eq!(intervals.iter().map(|line| line.count("ops")).sum::<u64>(), total.count("ops"));
-    }
-}
-
-#[test]
 fn time_intervals_warm_up_and_runs_are_heeded() {
     let scratch = Scratch::new();
     let file = scratch.file("f", MIB);
@@ -633,65 +474,6 @@ fn several_paths_are_read_in_turn_even_if_one_fails() {
     assert_eq!(lines.iter().map(|line| line.count("bytes")).collect::<Vec<_>>(), [MIB, 2 * MIB]);
     let ended = ended.failure(1, &["/dev/nosuch", "No such file"]);
     assert!(!ended.stderr.contains("os error"), "{ended:?}");
-}
-
-#[test]
-fn the_measurements_of_other_programs_have_their_parameters() {
-    let scratch = Scratch::new();
-    let file = scratch.file("f", 4 * MIB);
-    let like = |program: &str, more: &[&str]| {
-        let args = [&[&file, "--like", program, "--time", "60ms", "--quiet"], more].concat();
-        diskread().run(&args).success().records()
-    };
-    let of = |lines: &[Record], columns: &[&str]| -> Vec<String> {
-        lines.iter().map(|line| columns.iter().map(|column| line.text(column)).collect::<Vec<_>>().join(" ")).collect()
-    };
-    let shape = ["test", "method", "pattern", "block_bytes", "threads", "depth"];
-    assert_eq!(
-        of(&like("hdparm", &[]), &shape),
-        ["hdparm_cached cached seq 2097152 1 1", "hdparm_buffered buffered seq 2097152 1 1"]
-    );
-    let lines = like("crystaldiskmark", &[]);
-    assert_eq!(lines.len(), 20, "five runs of four");
-    assert_eq!(of(&lines[..6], &["run"]), ["1", "2", "3", "4", "5", "1"]);
-    let firsts: Vec<_> = lines.into_iter().step_by(5).collect();
-    assert_eq!(
-        of(&firsts, &shape),
-        [
-            "cdm_seq1m_q8t1_read direct seq 1048576 1 8",
-            "cdm_seq1m_q1t1_read direct seq 1048576 1 1",
-            "cdm_rnd4k_q32t1_read direct rand 4096 1 32",
-            "cdm_rnd4k_q1t1_read direct rand 4096 1 1"
-        ]
-    );
-    let lines = like("nvme", &["--runs", "1"]);
-    assert_eq!(lines.len(), 4, "--runs is heeded");
-    assert_eq!(of(&lines[1..2], &shape), ["cdm_seq128k_q32t1_read direct seq 131072 1 32"]);
-    assert_eq!(of(&lines[2..3], &shape), ["cdm_rnd4k_q32t16_read direct rand 4096 16 32"]);
-    let lines = like("tiobench", &[]);
-    assert_eq!(of(&lines, &["threads"]), ["1", "1", "2", "2", "4", "4", "8", "8"]);
-    assert_eq!(of(&lines[..2], &shape)[1], "tiobench_rand_read buffered rand 4096 1 1");
-    let lines = like("bonnie", &[]);
-    assert_eq!(of(&lines, &shape), ["bonnie_block_read buffered seq 8192 1 1", "bonnie_seeks buffered rand 8192 5 1"]);
-    let lines = like("ioping", &[]);
-    assert_eq!(of(&lines, &shape), ["ioping_read direct rand 4096 1 1", "ioping_rapid_read direct rand 4096 1 1"]);
-    assert_eq!(lines[0].count("ops"), 1, "one a second");
-}
-
-#[test]
-fn counts_of_other_programs_are_theirs() {
-    let scratch = Scratch::new();
-    let file = scratch.file("f", 64 * MIB);
-    let args = [&file, "--like", "tiobench", "--quiet"];
-    let ended = diskread().run(&args).success();
-    for line in ended.select("tiobench_rand_read", "total") {
-        assert_eq!(line.count("ops"), 4000, "{line:?}");
-    }
-    for line in ended.select("tiobench_seq_read", "total") {
-        assert_eq!((line.count("bytes"), line.text("flags")), (64 * MIB, ""), "{line:?}");
-    }
-    let ended = diskread().run(&[&file, "--like", "bonnie", "--quiet"]).success();
-    assert_eq!(ended.total("bonnie_seeks").count("ops"), 8192);
 }
 
 #[test]
