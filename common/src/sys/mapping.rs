@@ -4,11 +4,10 @@
 //! takes a note for the thread, so that the read ends with an error instead of the process with a signal. Bus errors
 //! anywhere else kill as they always did.
 
-use std::cell::Cell;
 use std::fs::File;
 use std::io;
 use std::sync::Once;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, compiler_fence};
 
 use memmap2::{Advice, MmapOptions, MmapRaw};
 
@@ -29,7 +28,14 @@ struct Range {
 
 thread_local! {
     /// Pages that this thread found gone.
-    static GONE: Cell<u64> = const { Cell::new(0) };
+    static GONE: AtomicU64 = const { AtomicU64::new(0) };
+}
+
+/// How many pages this thread has found gone so far. The handler runs inside this thread's own loads, which the compiler
+/// cannot know: the fence has it look again each time.
+fn pages_gone() -> u64 {
+    compiler_fence(Ordering::SeqCst);
+    GONE.with(|gone| gone.load(Ordering::Relaxed))
 }
 
 /// A range of a file in memory, read-only.
@@ -70,7 +76,7 @@ impl FileMap {
     pub fn read(&self, offset: usize, length: usize) -> io::Result<()> {
         let end = offset.checked_add(length).expect("a range of the mapping");
         assert!(end <= self.map.len(), "a range of the mapping");
-        let before = GONE.get();
+        let before = pages_gone();
         let mut at = offset;
         while at < end {
             let next = (at + STRETCH).min(end);
@@ -79,7 +85,7 @@ impl FileMap {
                 // may change the file, and any bit pattern is a valid u8; a page that is gone is replaced by the handler.
                 unsafe { self.map.as_ptr().add(line).read_volatile() };
             }
-            if GONE.get() != before {
+            if pages_gone() != before {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
             at = next;
@@ -132,7 +138,7 @@ extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, _con
             libc::mmap(start as *mut libc::c_void, page, libc::PROT_READ, flags, -1, 0) != libc::MAP_FAILED
         };
     if replaced {
-        GONE.set(GONE.get() + 1);
+        GONE.with(|gone| gone.fetch_add(1, Ordering::Relaxed));
     } else {
         // SAFETY: signal(2) may be called in a handler; the access is repeated on return and kills as usual.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
