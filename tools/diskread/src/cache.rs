@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 use anyhow::Context;
-use common::page_cache;
+use common::files::page_cache;
 use common::stop::Stop;
 use common::sys::block;
 use procfs::Current;

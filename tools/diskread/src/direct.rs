@@ -4,8 +4,8 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 use anyhow::bail;
-use common::buffer;
 use common::cli::Usage;
+use common::files::buffer;
 use common::sys::{block, mapping};
 
 use crate::args::Method;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use common::buffer;
+use common::files::buffer;
+use common::measure::crew::Bell;
 use common::sys::mapping;
 use common::sys::ring::{self, ReadRing};
-use common::workers::Bell;
 use memmap2::{Advice, MmapMut};
 
 use crate::args::{Engine, Method};

@@ -1,8 +1,8 @@
 //! `diskread facts`: what the kernel says of a device or file, one long line per fact. Nothing is changed.
 
 use common::cli::Ending;
-use common::facts::Teller;
-use common::page_cache;
+use common::files::page_cache;
+use common::output::facts::Teller;
 use common::schema::diskread::FACTS;
 use common::sys::block;
 

@@ -4,13 +4,13 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use common::console::Progress;
-use common::counters::Counters;
 use common::cpu;
-use common::latency::Latencies;
-use common::sampler::{Epoch, Identity, Sample, Snapshot, Ticker};
+use common::measure::counters::Counters;
+use common::measure::crew::Crew;
+use common::measure::latency::Latencies;
+use common::measure::sample::{Epoch, Identity, Sample, Snapshot, Ticker};
 use common::schema::line::Span;
 use common::stop::{self, Stop};
-use common::workers::Crew;
 
 use crate::device::Fetched;
 use crate::reading::Reading;

@@ -1,6 +1,6 @@
 //! Which blocks a reader reads, in which order. Readers share a range without sharing a block.
 
-use common::shuffle::{Shuffle, share};
+use common::files::shuffle::{Shuffle, share};
 
 use crate::args::Pattern;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use common::cli::Usage;
-use common::page_cache;
+use common::files::page_cache;
 use common::stop::Stop;
 use common::sys::mapping::FileMap;
 use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};

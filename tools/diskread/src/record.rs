@@ -1,8 +1,8 @@
 //! From a sample and the counters around it to one line: pure arithmetic.
 
-use common::latency::Percentiles;
+use common::measure::latency::Percentiles;
+use common::measure::sample::{Epoch, Identity, Sample};
 use common::output;
-use common::sampler::{Epoch, Identity, Sample};
 use common::schema::Fixed;
 use common::schema::diskread::Disk;
 use common::schema::line::{Flag, Flags, Line, Span};

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use common::cli::{self, Ending, Session};
-use common::repeat::{Next, Repeat, Runs};
-use common::sampler::{self, Identity};
+use common::measure::repeat::{Next, Repeat, Runs};
+use common::measure::sample::{self, Identity};
 use common::schema::diskread::SCHEMA;
 use common::schema::line::Flag;
 use common::units;
@@ -114,7 +114,7 @@ impl Reader<'_> {
     fn measure(&self, reading: &Reading<'_>, run: u64) -> anyhow::Result<measure::Finished> {
         let identity = Identity {
             schema: SCHEMA.tag,
-            host: sampler::host_name(),
+            host: sample::host_name(),
             label: self.args.output.label.clone().unwrap_or_default(),
             test: self.plan.test,
             target: self.target.name.clone(),

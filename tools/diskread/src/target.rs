@@ -8,7 +8,7 @@ use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use common::mount;
+use common::files::mount;
 use common::sys::block;
 use nix::sys::stat::{major, minor};
 use nix::sys::statfs;

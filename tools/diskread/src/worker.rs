@@ -6,10 +6,10 @@ use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
-use common::counters::Counters;
-use common::latency::Recorder;
+use common::measure::counters::Counters;
+use common::measure::crew::Bell;
+use common::measure::latency::Recorder;
 use common::sys::ring::ReadRing;
-use common::workers::Bell;
 
 use crate::offsets::{Offsets, Read};
 use crate::source::{Failure, Source};

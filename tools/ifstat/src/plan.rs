@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use common::cli::Usage;
-use common::sampler::Ticker;
+use common::measure::sample::Ticker;
 use common::units;
 
 use crate::args::ScheduleArgs;

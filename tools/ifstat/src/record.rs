@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use common::counters::Counts;
-use common::sampler::{self, Epoch, Identity, Sample, Snapshot};
+use common::measure::counters::Counts;
+use common::measure::sample::{self, Epoch, Identity, Sample, Snapshot};
 use common::schema::Fixed;
 use common::schema::ifstat::{Interface, SCHEMA};
 use common::schema::line::{self, Flag, Flags, Line};
@@ -59,7 +59,7 @@ impl Form {
     pub fn new(label: Option<&str>, netns: &str) -> Self {
         let identity = Identity {
             schema: SCHEMA.tag,
-            host: sampler::host_name(),
+            host: sample::host_name(),
             label: label.unwrap_or_default().to_owned(),
             test: "",
             target: String::new(),

@@ -4,9 +4,9 @@ use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 use common::cli::Session;
-use common::counters::Counts;
 use common::cpu;
-use common::sampler::Snapshot;
+use common::measure::counters::Counts;
+use common::measure::sample::Snapshot;
 use common::schema::line;
 use common::units;
 

@@ -4,9 +4,9 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 use common::cli::{Ending, Session};
-use common::counters::Counts;
 use common::cpu;
-use common::sampler::Snapshot;
+use common::measure::counters::Counts;
+use common::measure::sample::Snapshot;
 use common::schema::ifstat::{STATS, Statistic};
 use common::schema::line::{Flag, Flags, Span};
 use common::sys::ethtool;

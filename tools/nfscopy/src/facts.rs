@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use common::cli::{self, Ending};
-use common::facts::Teller;
+use common::output::facts::Teller;
 use common::schema::nfscopy::FACTS;
 
 use crate::args::FactsArgs;

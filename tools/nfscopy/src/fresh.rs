@@ -3,8 +3,8 @@
 
 use std::io;
 
-use common::buffer;
-use common::shuffle::mix;
+use common::files::buffer;
+use common::files::shuffle::mix;
 use memmap2::MmapMut;
 
 /// Random bytes that all blocks derive from; small enough for a CPU's cache, larger than what storage compresses or

@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use common::cli::Session;
-use common::counters::Counters;
 use common::cpu;
-use common::latency::Latencies;
-use common::sampler::{Epoch, Identity, Sample, Snapshot, Ticker};
+use common::measure::counters::Counters;
+use common::measure::crew::Crew;
+use common::measure::latency::Latencies;
+use common::measure::sample::{Epoch, Identity, Sample, Snapshot, Ticker};
 use common::schema::line::Span;
 use common::stop;
-use common::workers::Crew;
 
 use crate::mounted::Mounted;
 use crate::mountstats::Stats;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use common::mount;
+use common::files::mount;
 use procfs::process::MountInfo;
 
 use crate::mountstats::Stats;

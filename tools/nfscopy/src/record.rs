@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use common::latency::Percentiles;
+use common::measure::latency::Percentiles;
+use common::measure::sample::{Epoch, Identity, Sample};
 use common::output;
-use common::sampler::{Epoch, Identity, Sample};
 use common::schema::Fixed;
 use common::schema::line::{Flag, Flags, Line, Span};
 use common::schema::nfscopy::Mounted as Columns;

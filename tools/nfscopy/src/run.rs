@@ -6,8 +6,8 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use common::cli::{Ending, Session};
-use common::repeat::{Next, Repeat};
-use common::sampler::{self, Identity};
+use common::measure::repeat::{Next, Repeat};
+use common::measure::sample::{self, Identity};
 use common::schema::Fixed;
 use common::schema::line::Flag;
 use common::schema::nfscopy::SCHEMA;
@@ -85,7 +85,7 @@ impl<'a> Bench<'a> {
         let (test, threads) = (phase.test, phase.setup.threads);
         let identity = Identity {
             schema: SCHEMA.tag,
-            host: sampler::host_name(),
+            host: sample::host_name(),
             label: self.label.clone(),
             test,
             target: self.target.clone(),

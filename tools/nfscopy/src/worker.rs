@@ -9,9 +9,9 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
-use common::counters::Counters;
-use common::latency::Recorder;
-use common::workers::Bell;
+use common::measure::counters::Counters;
+use common::measure::crew::Bell;
+use common::measure::latency::Recorder;
 use nix::errno::Errno;
 
 use crate::shown::shown;

@@ -1,6 +1,6 @@
 //! Numbers for people: in a unit that suits them, with as many digits as can mean something.
 
-pub use common::scale::Unit;
+pub use common::figures::scale::Unit;
 
 /// The unit for figures whose base unit is `base`: the one asked for if it fits, else one in which none of them is very
 /// small. Seconds stay seconds.

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
-use common::access::GuardArgs;
 use common::cli::{IntervalArgs, OutputArgs, ScheduleArgs};
-use common::peer::{DEFAULT_PORT, PeerArgs};
+use common::measure::crew::{self, CpuList};
+use common::net::access::GuardArgs;
+use common::net::peer::{DEFAULT_PORT, PeerArgs};
 use common::units;
-use common::workers::{self, CpuList};
 
 use crate::engine::Method;
 
@@ -70,7 +70,7 @@ pub struct ListenArgs {
     #[arg(long, requires = "output")]
     pub force: bool,
     /// Keep the workers on these CPUs, in turn: 0,2-3
-    #[arg(long, value_name = "LIST", value_parser = workers::cpu_list)]
+    #[arg(long, value_name = "LIST", value_parser = crew::cpu_list)]
     pub cpu: Option<CpuList>,
     /// Drop a client that moves no byte for this long
     #[arg(long, value_name = "DUR", default_value = "30s", value_parser = units::positive_duration, allow_hyphen_values = true)]
@@ -98,7 +98,7 @@ pub struct RouteArgs {
     #[arg(long, value_name = "NAME")]
     pub interface: Option<String>,
     /// Keep this end's workers on these CPUs, in turn: 0,2-3
-    #[arg(long, value_name = "LIST", value_parser = workers::cpu_list)]
+    #[arg(long, value_name = "LIST", value_parser = crew::cpu_list)]
     pub cpu: Option<CpuList>,
     /// Differentiated services code point of both ends: 0 to 63, or ef, cs1, af41, le
     #[arg(long, value_name = "DSCP", value_parser = dscp, allow_hyphen_values = true)]

@@ -4,16 +4,16 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use anyhow::Context;
-use common::access::Secret;
 use common::cli::{Ending, OutputArgs, ScheduleArgs, Session};
-use common::peer::PeerArgs;
-use common::repeat::{Next, Repeat};
-use common::sampler;
+use common::measure::crew::CpuList;
+use common::measure::repeat::{Next, Repeat};
+use common::measure::sample;
+use common::net::access::Secret;
+use common::net::peer::PeerArgs;
+use common::net::socket::Options;
 use common::schema::line::Flag;
 use common::schema::tcpsink::SCHEMA;
-use common::socket::Options;
 use common::units;
-use common::workers::CpuList;
 
 use crate::args::{ConnectArgs, PingArgs, RouteArgs, SendArgs, TcpArgs, TransferArgs};
 use crate::dialogue::{Dialogue, Outcome};
@@ -132,7 +132,7 @@ impl Peer {
             interface: args.interface.clone(),
         };
         let speaker = Speaker {
-            host: sampler::host_name(),
+            host: sample::host_name(),
             label: lines.label.clone().unwrap_or_default(),
             target: args.peer.host.clone(),
         };

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
 use common::cli::Session;
+use common::net::socket;
+use common::net::wire::WireError;
 use common::schema::line::Flag;
-use common::socket;
 use common::stop::Stop;
 use common::units;
-use common::wire::WireError;
 
 use crate::client::Peer;
 use crate::control::{self, Control};

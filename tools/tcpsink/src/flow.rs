@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use common::console::Progress;
-use common::counters::Counts;
-use common::latency::{Latencies, Recorder};
-use common::sampler::{Epoch, Sample, Snapshot, Ticker};
+use common::measure::counters::Counts;
+use common::measure::crew::{self, Crew};
+use common::measure::latency::{Latencies, Recorder};
+use common::measure::sample::{Epoch, Sample, Snapshot, Ticker};
 use common::schema::line::{Flag, Span};
 use common::stop::{self, Reason, Stop};
-use common::workers::{self, Crew};
 
 use crate::engine::{Lane, Shared, StageTimes, Stages, Stream};
 use crate::plan::{Finished, Plan};
@@ -65,7 +65,7 @@ pub fn run(
             for (index, work) in works.into_iter().enumerate() {
                 let cpu = plan.cpus.of(index);
                 crew.spawn(scope, format!("stream-{index}"), move |bell| {
-                    cpu.map_or(Ok(()), workers::pin)?;
+                    cpu.map_or(Ok(()), crew::pin)?;
                     work(bell)
                 })?;
             }

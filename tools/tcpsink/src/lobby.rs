@@ -14,8 +14,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use common::cli::Ending;
+use common::net::{access, socket};
 use common::schema::tcpsink::SCHEMA;
-use common::{access, socket, units};
+use common::units;
 use nix::sys::eventfd::{EfdFlags, EventFd};
 
 use crate::args::ListenArgs;

@@ -18,6 +18,7 @@ mod request;
 mod role;
 mod run;
 mod serve;
+mod tcp_info;
 
 fn main() -> std::process::ExitCode {
     common::cli::main(&common::schema::tcpsink::SCHEMA, run::run)

@@ -1,9 +1,9 @@
 //! An end's part in a test, made from the request that both ends know.
 
-use common::sampler::Identity;
+use common::measure::crew::CpuList;
+use common::measure::sample::Identity;
+use common::net::socket::Options;
 use common::schema::tcpsink::SCHEMA;
-use common::socket::Options;
-use common::workers::CpuList;
 
 use crate::engine::Method;
 use crate::engine::receive::{COPY, Intake};

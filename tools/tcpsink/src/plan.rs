@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use common::measure::crew::CpuList;
 use common::schema::line::Flag;
-use common::workers::CpuList;
 
 use crate::record::{Record, Subject};
 use crate::role::Role;

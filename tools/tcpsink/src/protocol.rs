@@ -1,4 +1,4 @@
-//! The words that two tcpsinks exchange, in the form of [`common::wire`].
+//! The words that two tcpsinks exchange, in the form of [`common::net::wire`].
 //!
 //! A test has one control connection, on which the client asks and the sink answers and reports, and one connection per
 //! stream. Each connection of ours opens with a line; whatever opens otherwise is a plain client, and all its bytes are
@@ -18,7 +18,7 @@
 //! In a test of kind connect the streams are replaced by any number of connections that open with
 //! `tcpsink/1 knock token=4f1c...`, each of which is answered by one byte.
 
-use common::wire::{self, WireError, Words};
+use common::net::wire::{self, WireError, Words};
 
 use crate::request::{Request, Way};
 

@@ -1,13 +1,13 @@
 //! From two readings of the sockets and a sample to one line: pure arithmetic.
 
-use common::latency::Percentiles;
+use crate::tcp_info::TcpInfo;
+use common::measure::latency::Percentiles;
+use common::measure::sample::{Epoch, Identity, Sample};
+use common::net::socket;
 use common::output;
-use common::sampler::{Epoch, Identity, Sample};
 use common::schema::Fixed;
 use common::schema::line::{Flag, Flags, Line, Span};
 use common::schema::tcpsink::Tcp;
-use common::socket;
-use common::tcp_info::TcpInfo;
 
 use crate::engine::{StageTimes, Stream};
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use common::cli::MAX_LABEL;
-use common::wire::{Values, WireError, Words, micros};
+use common::net::wire::{Values, WireError, Words, micros};
 
 use crate::engine::Method;
 use crate::engine::ping::Sizes;

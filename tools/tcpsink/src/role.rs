@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use anyhow::anyhow;
-use common::latency::Recorder;
-use common::socket;
-use common::workers::Bell;
+use common::measure::crew::Bell;
+use common::measure::latency::Recorder;
+use common::net::socket;
 
 use crate::engine::connect::Knock;
 use crate::engine::file::{CHUNK, Input, Output};

@@ -8,12 +8,13 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
-use common::access::Secret;
 use common::cli::Session;
-use common::sampler;
+use common::measure::sample;
+use common::net::access::Secret;
+use common::net::socket;
 use common::schema::line::Flag;
 use common::schema::tcpsink::SCHEMA;
-use common::{socket, units};
+use common::units;
 use socket2::SockRef;
 
 use crate::args::ListenArgs;
@@ -77,7 +78,7 @@ impl Sink {
         Ok(Self {
             args,
             session,
-            host: sampler::host_name(),
+            host: sample::host_name(),
             secret,
             output: Mutex::new(output),
             failure: Mutex::default(),

@@ -6,9 +6,9 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
-use common::access::GuardArgs;
 use common::cli::{IntervalArgs, OutputArgs, ScheduleArgs};
-use common::peer::{DEFAULT_PORT, PeerArgs};
+use common::net::access::GuardArgs;
+use common::net::peer::{DEFAULT_PORT, PeerArgs};
 use common::units;
 
 use crate::packet::HEADER;

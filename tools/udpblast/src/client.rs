@@ -4,11 +4,11 @@ use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
-use common::access::Secret;
 use common::cli::{Ending, OutputArgs, ScheduleArgs, Session};
-use common::peer::PeerArgs;
-use common::repeat::Next;
-use common::sampler::{self, Identity};
+use common::measure::repeat::Next;
+use common::measure::sample::{self, Identity};
+use common::net::access::Secret;
+use common::net::peer::PeerArgs;
 use common::schema::line::Flag;
 use common::schema::udpblast::SCHEMA;
 use common::units;
@@ -143,7 +143,7 @@ impl<'a> Client<'a> {
         Ok(Self {
             peer,
             label: lines.label.clone().unwrap_or_default(),
-            host: sampler::host_name(),
+            host: sample::host_name(),
             secret: peer.secret()?,
             session,
         })

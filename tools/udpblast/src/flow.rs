@@ -5,11 +5,11 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use common::console::Progress;
-use common::latency::Latencies;
-use common::sampler::{Epoch, Sample, Snapshot, Ticker};
+use common::measure::crew::{Bell, Crew};
+use common::measure::latency::Latencies;
+use common::measure::sample::{Epoch, Sample, Snapshot, Ticker};
 use common::schema::line::{Flag, Span};
 use common::stop::{self, Reason, Stop};
-use common::workers::{Bell, Crew};
 
 use crate::engine::ping;
 use crate::engine::receive::{self, Intake};

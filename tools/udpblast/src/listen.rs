@@ -12,9 +12,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use common::access::{self, Secret};
 use common::cli::Ending;
-use common::sampler;
+use common::measure::sample;
+use common::net::access::{self, Secret};
 use common::schema::udpblast::SCHEMA;
 use common::units;
 use nix::sys::eventfd::{EfdFlags, EventFd};
@@ -42,7 +42,7 @@ pub fn listen(args: &ListenArgs) -> anyhow::Result<Ending> {
     let secret = args.guard.secret_file.as_deref().map(Secret::read).transpose()?;
     let shared = Arc::new(Shared {
         args: args.clone(),
-        host: sampler::host_name(),
+        host: sample::host_name(),
         session,
         running: AtomicUsize::new(0),
         news: EventFd::from_flags(EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC)?,

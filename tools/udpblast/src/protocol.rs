@@ -1,4 +1,4 @@
-//! The control datagrams of two udpblasts, in the form of [`common::wire`].
+//! The control datagrams of two udpblasts, in the form of [`common::net::wire`].
 //!
 //! Nothing is sent at a rate to an address that has not agreed, and until a client has shown that it receives at the
 //! address it writes from, the listener answers with fewer bytes than it was sent, and keeps nothing in mind:
@@ -17,7 +17,7 @@
 use std::time::Duration;
 
 use common::cli::MAX_LABEL;
-use common::wire::{self, Values, WireError, Words, micros};
+use common::net::wire::{self, Values, WireError, Words, micros};
 
 use crate::tally::Arrived;
 use crate::udp::MAX_DATAGRAM;

@@ -1,8 +1,8 @@
 //! From counts and a sample to one line: pure arithmetic.
 
-use common::latency::Percentiles;
+use common::measure::latency::Percentiles;
+use common::measure::sample::{Epoch, Identity, Sample};
 use common::output;
-use common::sampler::{Epoch, Identity, Sample};
 use common::schema::Fixed;
 use common::schema::line::{Flag, Flags, Line, Span};
 use common::schema::udpblast::Udp;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use common::cli::Session;
-use common::sampler::Identity;
+use common::measure::sample::Identity;
 use common::schema::line::Flag;
 use common::schema::udpblast::SCHEMA;
 use common::stop::Stop;

@@ -8,7 +8,7 @@ use std::time::{Instant, SystemTime};
 
 use anyhow::Context;
 use common::cli::Ending;
-use common::sampler;
+use common::measure::sample;
 use common::schema::facts::Fact;
 use common::schema::ifstat::{DIFFERENCES, FACTS};
 use common::schema::line::Time;
@@ -53,7 +53,7 @@ pub fn facts(args: &FactsArgs) -> anyhow::Result<Ending> {
     let form = Fact {
         schema: schema.tag,
         time: Time(SystemTime::now()),
-        host: sampler::host_name(),
+        host: sample::host_name(),
         label: args.output.label.clone().unwrap_or_default(),
         ..Fact::default()
     };

@@ -6,7 +6,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use common::page_cache;
+use common::files::page_cache;
 use common::stop::Stop;
 use nix::unistd::{Whence, lseek};
 use walkdir::WalkDir;

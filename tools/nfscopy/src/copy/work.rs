@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use anyhow::Context;
-use common::buffer;
+use common::files::buffer;
 use common::stop::Stop;
 use nix::unistd::syncfs;
 use xxhash_rust::xxh3::Xxh3;

@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
 use std::time::Duration;
 
-use common::shuffle::Shuffle;
+use common::files::shuffle::Shuffle;
 use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
 
 use crate::calls::{close, get, put, settle};

@@ -5,8 +5,8 @@ mod bytes;
 mod set;
 
 use common::cli::Ending;
+use common::files::shuffle::share;
 use common::schema::nfscopy::SCHEMA;
-use common::shuffle::share;
 
 use crate::args::{FileArgs, Like, PhaseName};
 use crate::file::set::FileSet;
@@ -127,7 +127,7 @@ fn work<'a>(
         may_repeat: !phase.evicts,
     };
     let own_seed = seed ^ u64::from(index);
-    let blank = || common::buffer::blank(usize::try_from(block).unwrap_or(usize::MAX));
+    let blank = || common::files::buffer::blank(usize::try_from(block).unwrap_or(usize::MAX));
     Ok(match phase.name {
         PhaseName::Write => {
             let mut fresh = Fresh::new(block)?;

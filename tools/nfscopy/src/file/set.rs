@@ -6,8 +6,8 @@ use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use common::page_cache;
-use common::shuffle::share;
+use common::files::page_cache;
+use common::files::shuffle::share;
 use common::stop::Stop;
 
 use crate::fresh::Fresh;

@@ -7,7 +7,7 @@
 use std::ffi::CStr;
 use std::ops::Deref;
 
-use common::shuffle::mix;
+use common::files::shuffle::mix;
 
 /// What a renamed file's name begins with.
 const RENAMED: &[u8] = b"renamed-";

@@ -6,8 +6,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use common::page_cache;
-use common::shuffle::{Shuffle, share};
+use common::files::page_cache;
+use common::files::shuffle::{Shuffle, share};
 use common::stop::Stop;
 
 use crate::shown::shown;

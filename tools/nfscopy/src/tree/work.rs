@@ -34,7 +34,7 @@ pub fn of(tree: Tree, deed: Deed, patch: &Patch) -> anyhow::Result<Work<'_>> {
             })
         }
         Deed::Read => {
-            let mut buffer = common::buffer::blank(usize::try_from(block.max(1))?)?;
+            let mut buffer = common::files::buffer::blank(usize::try_from(block.max(1))?)?;
             Box::new(move |worker| {
                 each(worker, patch, round, |name, _| read(worker, patch, tree.size, name, &mut buffer))
             })

@@ -1,6 +1,6 @@
 //! Units for people: one that suits all values of an axis.
 
-pub use common::scale::Unit;
+pub use common::figures::scale::Unit;
 
 /// The unit for values up to `largest` of a column whose base unit is `base`: the one asked for if it fits, else the largest
 /// of which there is at least one.

@@ -1,7 +1,7 @@
 //! Latency percentiles, with equal steps from one nine to the next, so that the tail has as much room as the rest.
 
 use anyhow::bail;
-use common::median;
+use common::figures::median;
 
 use super::{about_flagged, keys_of, limit_series, title};
 use crate::chart::axis::Fit;

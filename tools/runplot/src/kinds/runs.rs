@@ -1,6 +1,6 @@
 //! Runs as dots in a row for each label, with the median and its 95 % confidence interval: what `runstat` says, to look at.
 
-use common::median;
+use common::figures::median;
 
 use super::{about_flagged, by_test, keys_of, metric, title, totals, values_axis};
 use crate::chart::{Arrangement, Axis, Chart, Dot, Mark, Panel, Series};

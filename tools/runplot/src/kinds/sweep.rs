@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::bail;
-use common::median;
+use common::figures::median;
 
 use super::{about_flagged, by_test, keys_of, limit_series, metric, title, totals, values_axis};
 use crate::chart::axis::Fit;

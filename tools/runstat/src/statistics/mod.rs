@@ -11,7 +11,7 @@ pub mod rank;
 mod reference;
 pub mod shift;
 
-pub use common::median::{self, Interval};
+pub use common::figures::median::{self, Interval};
 
 /// How sure intervals are at least, and tests in both directions together.
 pub const CONFIDENCE: f64 = 0.95;

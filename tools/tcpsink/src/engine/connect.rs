@@ -6,8 +6,8 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use common::socket::{self, Options};
-use common::workers::Bell;
+use common::measure::crew::Bell;
+use common::net::socket::{self, Options};
 use socket2::SockRef;
 
 use super::{Lane, Shared, idle};

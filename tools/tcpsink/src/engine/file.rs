@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, bail};
-use common::buffer;
-use common::workers::Bell;
+use common::files::buffer;
+use common::measure::crew::Bell;
 use nix::poll::{PollFd, PollFlags, PollTimeout};
 use tempfile::NamedTempFile;
 

@@ -14,9 +14,9 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use common::counters::Counters;
-use common::latency::Recorder;
-use common::workers::Bell;
+use common::measure::counters::Counters;
+use common::measure::crew::Bell;
+use common::measure::latency::Recorder;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout};
 

@@ -4,8 +4,8 @@ use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use common::buffer;
-use common::workers::Bell;
+use common::files::buffer;
+use common::measure::crew::Bell;
 
 use super::{Lane, Shared, Stream, idle};
 

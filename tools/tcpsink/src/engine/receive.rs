@@ -4,7 +4,7 @@
 use std::io;
 use std::time::Instant;
 
-use common::workers::Bell;
+use common::measure::crew::Bell;
 use socket2::SockRef;
 
 use super::{Lane, Shared, Stream, idle};

@@ -8,9 +8,10 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use common::files::buffer;
+use common::measure::crew::Bell;
 use common::pace::Pace;
-use common::workers::Bell;
-use common::{buffer, sys};
+use common::sys;
 use memmap2::MmapMut;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 

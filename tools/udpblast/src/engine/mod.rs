@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use common::counters::Counters;
-use common::latency::Recorder;
-use common::workers::Bell;
+use common::measure::counters::Counters;
+use common::measure::crew::Bell;
+use common::measure::latency::Recorder;
 
 use crate::protocol::Word;
 use crate::tally::Tally;

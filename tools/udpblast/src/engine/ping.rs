@@ -5,8 +5,8 @@ use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use common::buffer;
-use common::workers::Bell;
+use common::files::buffer;
+use common::measure::crew::Bell;
 
 use super::{ALIVE, Inbox, Lane};
 use crate::packet::Header;

@@ -7,7 +7,7 @@ use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use common::workers::Bell;
+use common::measure::crew::Bell;
 use nix::errno::Errno;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, MultiHeaders, recvmmsg};
 

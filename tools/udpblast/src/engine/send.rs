@@ -7,9 +7,9 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use common::buffer;
+use common::files::buffer;
+use common::measure::crew::Bell;
 use common::pace::Pace;
-use common::workers::Bell;
 use memmap2::MmapMut;
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, MultiHeaders, sendmmsg, setsockopt, sockopt};

@@ -5,7 +5,7 @@ use std::io;
 use std::net::TcpStream;
 use std::os::fd::AsFd;
 
-use crate::sys;
+use common::sys;
 
 /// One reading. Fields that an older kernel does not fill are `None`.
 #[derive(Debug, Clone, Copy)]

@@ -5,8 +5,8 @@ use std::time::SystemTime;
 use procfs::process::MountInfo;
 
 use crate::cli::Session;
-use crate::mount;
-use crate::sampler;
+use crate::files::mount;
+use crate::measure::sample;
 use crate::schema::Schema;
 use crate::schema::facts::Fact;
 use crate::schema::line::Time;
@@ -22,7 +22,7 @@ impl<'a> Teller<'a> {
     /// For lines of `schema` about `target`.
     pub fn new(session: &'a Session, schema: &Schema, label: Option<&String>, target: String) -> Self {
         let label = label.cloned().unwrap_or_default();
-        let form = Fact { schema: schema.tag, host: sampler::host_name(), label, target, ..Fact::default() };
+        let form = Fact { schema: schema.tag, host: sample::host_name(), label, target, ..Fact::default() };
         Self { session, form }
     }
 

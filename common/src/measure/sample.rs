@@ -3,8 +3,8 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::counters::Counts;
 use crate::cpu::HostCpu;
+use crate::measure::counters::Counts;
 use crate::schema::Fixed;
 use crate::schema::line::{Flags, Line, Span, Time};
 

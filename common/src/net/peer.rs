@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::bail;
 
-use crate::access::Secret;
-use crate::{socket, units};
+use crate::net::access::Secret;
+use crate::net::socket;
+use crate::units;
 
 /// The port that firewalls already know from iperf3.
 pub const DEFAULT_PORT: u16 = 5201;

@@ -1,5 +1,7 @@
 //! Lines to stdout: when a header is due, one flushed `write` per line, and a quiet end when nobody reads.
 
+pub mod facts;
+
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, OwnedFd};

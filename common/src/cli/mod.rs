@@ -11,8 +11,8 @@ use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches, ValueEnum};
 
 use crate::console::{self, Console};
+use crate::measure::repeat::{Repeat, Runs};
 use crate::output::{self, Header, RecordWriter};
-use crate::repeat::{Repeat, Runs};
 use crate::schema::Schema;
 use crate::stop::{Reason, Stop};
 use crate::units;

@@ -1,0 +1,6 @@
+//! What the network tools share: the other end and the way there, who may ask for what, and how two ends talk.
+
+pub mod access;
+pub mod peer;
+pub mod socket;
+pub mod wire;
