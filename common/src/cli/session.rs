@@ -1,0 +1,30 @@
+//! Where a tool's words go, and what ends it.
+
+use std::sync::Arc;
+
+use crate::cli::args::OutputArgs;
+use crate::console::Console;
+use crate::output::{self, RecordWriter};
+use crate::schema::Schema;
+use crate::stop::Stop;
+
+/// Signals, stderr and stdout of a tool at work.
+#[derive(Debug)]
+pub struct Session {
+    /// Set by signals and by the end of stdout's reader.
+    pub stop: Stop,
+    /// stderr.
+    pub console: Arc<Console>,
+    /// stdout.
+    pub lines: RecordWriter,
+}
+
+impl OutputArgs {
+    /// Takes over signals, stdout and stderr.
+    pub fn open(&self, tool: &'static str, schema: &Schema) -> anyhow::Result<Session> {
+        let stop = Stop::on_signals(output::stdout_pipe())?;
+        let console = Arc::new(Console::new(tool, self.quiet, self.summary));
+        let lines = RecordWriter::to_stdout(schema, self.header, stop.clone(), Arc::clone(&console))?;
+        Ok(Session { stop, console, lines })
+    }
+}
