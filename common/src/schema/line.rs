@@ -5,28 +5,30 @@ use std::time::SystemTime;
 
 use serde::{Serialize, Serializer};
 
-use super::{Cell, Fixed, columns};
+use super::cell::{Cell, Fixed};
+use super::column::columns;
+use super::role::{AMOUNT, LOSS, NAME, NOTE, OF_TIME, RATE, SPENT};
 
 columns! {
     /// The shared part of a line. Rates and shares that are unknown stay empty.
     pub struct Line {
-        schema: &'static str, "", "tool and number of its set of columns";
-        time: Time, "RFC 3339 UTC", "when the span began";
-        host: String, "", "node name of the machine that measured";
-        label: String, "", "the user's --label: which set-up this was";
-        test: &'static str, "", "what was done";
-        target: String, "", "peer, device, path, mount or interface";
-        run: u64, "", "1, 2, ... within --runs";
-        span: Span, "", "interval or total";
-        seconds: Option<Fixed<6>>, "s", "measured length of the span on the monotonic clock";
-        bytes: Option<u64>, "B", "payload bytes";
-        ops: Option<u64>, "", "operations; each tool says which";
-        errors: Option<u64>, "", "what went wrong in the span; each tool says which";
-        bytes_per_s: Option<Fixed<1>>, "B/s", "bytes / seconds";
-        ops_per_s: Option<Fixed<3>>, "1/s", "ops / seconds";
-        cpu_pct: Option<Fixed<2>>, "%", "CPU time of this measurement in this process, user + system, 100 = one core";
-        host_cpu_pct: Option<Fixed<2>>, "%", "the whole machine's busy share, 100 = all cores";
-        flags: Flags, "", "space-separated warnings about this very line, empty when it is clean";
+        schema: &'static str, "", NAME, "tool and number of its set of columns";
+        time: Time, "RFC 3339 UTC", NAME, "when the span began";
+        host: String, "", NAME, "node name of the machine that measured";
+        label: String, "", NAME, "the user's --label: which set-up this was";
+        test: &'static str, "", NAME, "what was done";
+        target: String, "", NAME, "peer, device, path, mount or interface";
+        run: u64, "", NAME, "1, 2, ... within --runs";
+        span: Span, "", NAME, "interval or total";
+        seconds: Option<Fixed<6>>, "s", SPENT.headline(4), "measured length of the span on the monotonic clock";
+        bytes: Option<u64>, "B", AMOUNT, "payload bytes";
+        ops: Option<u64>, "", AMOUNT, "operations; each tool says which";
+        errors: Option<u64>, "", LOSS, "what went wrong in the span; each tool says which";
+        bytes_per_s: Option<Fixed<1>>, "B/s", RATE.headline(1), "bytes / seconds";
+        ops_per_s: Option<Fixed<3>>, "1/s", RATE.headline(2), "ops / seconds";
+        cpu_pct: Option<Fixed<2>>, "%", OF_TIME.low(), "CPU time of this measurement in this process, user + system, 100 = one core";
+        host_cpu_pct: Option<Fixed<2>>, "%", OF_TIME.low(), "the whole machine's busy share, 100 = all cores";
+        flags: Flags, "", NOTE, "space-separated warnings about this very line, empty when it is clean";
     }
 }
 
@@ -69,38 +71,68 @@ impl Cell for Span {
     const KIND: &'static str = "text";
 }
 
-/// Defines the flags and their words in one place.
+/// Defines the flags, their words, and whether a line that has one is doubtful: no measure of what it says it is.
 macro_rules! flags {
-    ($($name:ident, $word:literal, $meaning:literal;)*) => {
+    ($($name:ident, $word:literal, $weight:ident, $meaning:literal;)*) => {
         /// A warning about one line. The words are the contract: readers look for them.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Flag { $(#[doc = $meaning] $name,)* }
 
         impl Flag {
+            const ALL: &[Self] = &[$(Self::$name,)*];
+
             /// The word in the `flags` column.
             pub fn word(self) -> &'static str {
                 match self { $(Self::$name => $word,)* }
+            }
+
+            fn weight(self) -> Weight {
+                match self { $(Self::$name => Weight::$weight,)* }
             }
         }
     };
 }
 
+/// What a flag says of the figures beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Weight {
+    /// They are of something else, or of less, than the line says: to be left out of a comparison.
+    Doubtful,
+    /// They are right, and there is something to know.
+    Remark,
+}
+
 flags! {
-    Partial, "partial", "The measurement ended before its time, or failed.";
-    Short, "short", "Fewer bytes were there than were asked for or announced.";
-    Unsettled, "unsettled", "`--runs MIN..MAX --within PCT` never got as narrow as asked.";
-    Capped, "capped", "The kernel granted less than was asked for.";
-    Fallback, "fallback", "Another method than the one asked for did the work.";
-    Cached, "cached", "Bytes came from memory instead of the device.";
-    Sparse, "sparse", "Parts are holes that no device has to read.";
-    Unwritten, "unwritten", "Parts are allocated but never written: no device has to read them.";
-    Fragmented, "fragmented", "Datagrams were larger than the path's MTU.";
-    Reset, "reset", "A counter went back: the span is not known.";
-    Renamed, "renamed", "The target changed its name in the span.";
-    New, "new", "The target appeared in the span.";
-    Gone, "gone", "The target went away in the span.";
-    Nominal, "nominal", "The speed is what the driver claims, not what a wire limits.";
-    Changed, "changed", "A setting of the target changed in the span.";
+    Partial, "partial", Doubtful, "The measurement ended before its time, or failed.";
+    Short, "short", Remark, "Fewer bytes were there than were asked for or announced.";
+    Unsettled, "unsettled", Remark, "`--runs MIN..MAX --within PCT` never got as narrow as asked.";
+    Capped, "capped", Doubtful, "The kernel granted less than was asked for.";
+    Fallback, "fallback", Doubtful, "Another method than the one asked for did the work.";
+    Cached, "cached", Doubtful, "Bytes came from memory instead of the device.";
+    Sparse, "sparse", Doubtful, "Parts are holes that no device has to read.";
+    Unwritten, "unwritten", Doubtful, "Parts are allocated but never written: no device has to read them.";
+    Fragmented, "fragmented", Remark, "Datagrams were larger than the path's MTU.";
+    Reset, "reset", Doubtful, "A counter went back: the span is not known.";
+    Renamed, "renamed", Remark, "The target changed its name in the span.";
+    New, "new", Remark, "The target appeared in the span.";
+    Gone, "gone", Remark, "The target went away in the span.";
+    Nominal, "nominal", Remark, "The speed is what the driver claims, not what a wire limits.";
+    Changed, "changed", Remark, "A setting of the target changed in the span.";
+}
+
+impl Flag {
+    /// The flag with this word.
+    pub fn of_word(word: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|flag| flag.word() == word)
+    }
+}
+
+/// Whether flags, as they stand in a line, make it doubtful. That a line of the method `cached` is cached is what was
+/// asked for, and no doubt.
+pub fn is_doubtful(flags: &str, method: &str) -> bool {
+    let is_meant = |flag| flag == Flag::Cached && method == Flag::Cached.word();
+    let mut known = flags.split_ascii_whitespace().filter_map(Flag::of_word);
+    known.any(|flag| flag.weight() == Weight::Doubtful && !is_meant(flag))
 }
 
 /// The set of a line's flags, in a fixed order, each once.
@@ -150,6 +182,14 @@ mod tests {
         }
         flags.raise_if(false, Flag::Short);
         assert_eq!(flags.to_string(), "partial unsettled");
+    }
+
+    #[test]
+    fn a_doubtful_flag_is_told_from_a_remark() {
+        assert!(is_doubtful("short partial", ""));
+        assert!(!is_doubtful("short unsettled nominal", ""));
+        assert!(is_doubtful("cached", "direct") && !is_doubtful("cached", "cached"));
+        assert!(!is_doubtful("", "") && !is_doubtful("what_nobody_knows", ""));
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! The columns of `tcpsink`. `ops` are calls (send or receive) or, for ping and connect, transactions; `errors` are
 //! segments retransmitted in the span by this end, for connect: attempts that failed.
 
-use super::{Fixed, Schema, columns};
+use super::cell::Fixed;
+use super::column::columns;
+use super::role::{GAUGE, LATENCY, LOSS, NAME, OF_TIME, RATE, SETTING, SMALLEST, SPENT, quantile, sweep};
+use super::set::Schema;
 
 /// What `tcpsink` prints.
 pub const SCHEMA: Schema = Schema::of_lines("tcpsink/1", Tcp::COLUMNS);
@@ -10,37 +13,37 @@ columns! {
     /// The columns of `tcpsink` after the shared ones: from `TCP_INFO` (linux/tcp.h), gauges at the end of the span and
     /// counters over the span, unless it says otherwise.
     pub struct Tcp {
-        streams: u64, "", "TCP connections of this direction";
-        stream: Option<u64>, "", "which of them, from 0, on lines of --per-stream; empty on the line of all";
-        direction: &'static str, "", "up (client to sink), down (sink to client) or echo (there and back)";
-        method: &'static str, "", "how this end moved the bytes: write, sendfile, zerocopy (MSG_ZEROCOPY), file (--input, --output), discard (received with MSG_TRUNC, never copied to memory), copy (read into memory)";
-        pacing: Option<&'static str>, "", "what kept --rate: sender (absolute deadlines) or kernel (those, and SO_MAX_PACING_RATE between them); empty without --rate";
-        message_bytes: u64, "B", "most that one call moves; for ping: size of a request";
-        response_bytes: Option<u64>, "B", "size of a response; ping only";
-        send_buffer_bytes: Option<u64>, "B", "SO_SNDBUF as granted, with the kernel's overhead (socket(7)), of the first stream";
-        recv_buffer_bytes: Option<u64>, "B", "SO_RCVBUF as granted, with the kernel's overhead (socket(7)), of the first stream";
-        mss_bytes: Option<u64>, "B", "largest segment: sent (tcpi_snd_mss) at a sender, received (tcpi_rcv_mss) at a receiver";
-        congestion: Option<String>, "", "congestion control of this end";
-        rtt_us: Option<Fixed<1>>, "us", "smoothed round-trip time seen by this end (tcpi_rtt; a receiver knows little but the handshake), mean of streams";
-        rtt_var_us: Option<Fixed<1>>, "us", "its mean deviation (tcpi_rttvar)";
-        min_rtt_us: Option<Fixed<1>>, "us", "smallest round-trip time seen lately (tcpi_min_rtt)";
-        cwnd_bytes: Option<u64>, "B", "congestion window, summed over streams (tcpi_snd_cwnd x tcpi_snd_mss)";
-        delivery_bytes_per_s: Option<u64>, "B/s", "the kernel's own latest estimate of what gets through (tcpi_delivery_rate), summed over streams; senders only";
-        pacing_bytes_per_s: Option<u64>, "B/s", "limit of SO_MAX_PACING_RATE as granted, summed over streams; empty without";
-        busy_pct: Option<Fixed<2>>, "%", "share of the span in which there was something to send (tcpi_busy_time), mean of streams; senders only";
-        rwnd_limited_pct: Option<Fixed<2>>, "%", "share of the span in which the receiver's window held the sender up (tcpi_rwnd_limited); senders only";
-        sndbuf_limited_pct: Option<Fixed<2>>, "%", "share of the span in which the send buffer held it up (tcpi_sndbuf_limited); senders only";
-        retransmitted_bytes: Option<u64>, "B", "bytes sent again in the span (tcpi_bytes_retrans)";
-        reorderings: Option<u64>, "", "reorderings that the sender noticed in the span (tcpi_reord_seen)";
-        out_of_order_packets: Option<u64>, "", "packets that the receiver got out of order in the span (tcpi_rcv_ooopack)";
-        p50_us: Option<Fixed<3>>, "us", "median latency of the span's transactions; ping and connect only, as are the next four";
-        p90_us: Option<Fixed<3>>, "us", "90th percentile";
-        p99_us: Option<Fixed<3>>, "us", "99th percentile";
-        p999_us: Option<Fixed<3>>, "us", "99.9th percentile";
-        max_us: Option<Fixed<3>>, "us", "longest";
-        read_s: Option<Fixed<6>>, "s", "time in the span spent reading --input";
-        send_s: Option<Fixed<6>>, "s", "time in the span spent handing it to the socket";
-        write_s: Option<Fixed<6>>, "s", "time in the span spent writing --output";
-        fsync_s: Option<Fixed<6>>, "s", "time in the span spent in fsync of --output";
+        streams: u64, "", sweep(2), "TCP connections of this direction";
+        stream: Option<u64>, "", NAME, "which of them, from 0, on lines of --per-stream; empty on the line of all";
+        direction: &'static str, "", NAME, "up (client to sink), down (sink to client) or echo (there and back)";
+        method: &'static str, "", SETTING, "how this end moved the bytes: write, sendfile, zerocopy (MSG_ZEROCOPY), file (--input, --output), discard (received with MSG_TRUNC, never copied to memory), copy (read into memory)";
+        pacing: Option<&'static str>, "", SETTING, "what kept --rate: sender (absolute deadlines) or kernel (those, and SO_MAX_PACING_RATE between them); empty without --rate";
+        message_bytes: u64, "B", sweep(5), "most that one call moves; for ping: size of a request";
+        response_bytes: Option<u64>, "B", sweep(8), "size of a response; ping only";
+        send_buffer_bytes: Option<u64>, "B", GAUGE, "SO_SNDBUF as granted, with the kernel's overhead (socket(7)), of the first stream";
+        recv_buffer_bytes: Option<u64>, "B", GAUGE, "SO_RCVBUF as granted, with the kernel's overhead (socket(7)), of the first stream";
+        mss_bytes: Option<u64>, "B", SETTING, "largest segment: sent (tcpi_snd_mss) at a sender, received (tcpi_rcv_mss) at a receiver";
+        congestion: Option<String>, "", SETTING, "congestion control of this end";
+        rtt_us: Option<Fixed<1>>, "us", LATENCY, "smoothed round-trip time seen by this end (tcpi_rtt; a receiver knows little but the handshake), mean of streams";
+        rtt_var_us: Option<Fixed<1>>, "us", LATENCY, "its mean deviation (tcpi_rttvar)";
+        min_rtt_us: Option<Fixed<1>>, "us", SMALLEST, "smallest round-trip time seen lately (tcpi_min_rtt)";
+        cwnd_bytes: Option<u64>, "B", GAUGE, "congestion window, summed over streams (tcpi_snd_cwnd x tcpi_snd_mss)";
+        delivery_bytes_per_s: Option<u64>, "B/s", RATE, "the kernel's own latest estimate of what gets through (tcpi_delivery_rate), summed over streams; senders only";
+        pacing_bytes_per_s: Option<u64>, "B/s", GAUGE, "limit of SO_MAX_PACING_RATE as granted, summed over streams; empty without";
+        busy_pct: Option<Fixed<2>>, "%", OF_TIME, "share of the span in which there was something to send (tcpi_busy_time), mean of streams; senders only";
+        rwnd_limited_pct: Option<Fixed<2>>, "%", OF_TIME.low(), "share of the span in which the receiver's window held the sender up (tcpi_rwnd_limited); senders only";
+        sndbuf_limited_pct: Option<Fixed<2>>, "%", OF_TIME.low(), "share of the span in which the send buffer held it up (tcpi_sndbuf_limited); senders only";
+        retransmitted_bytes: Option<u64>, "B", LOSS, "bytes sent again in the span (tcpi_bytes_retrans)";
+        reorderings: Option<u64>, "", LOSS, "reorderings that the sender noticed in the span (tcpi_reord_seen)";
+        out_of_order_packets: Option<u64>, "", LOSS, "packets that the receiver got out of order in the span (tcpi_rcv_ooopack)";
+        p50_us: Option<Fixed<3>>, "us", quantile(500).headline(3), "median latency of the span's transactions; ping and connect only, as are the next four";
+        p90_us: Option<Fixed<3>>, "us", quantile(900), "90th percentile";
+        p99_us: Option<Fixed<3>>, "us", quantile(990), "99th percentile";
+        p999_us: Option<Fixed<3>>, "us", quantile(999), "99.9th percentile";
+        max_us: Option<Fixed<3>>, "us", quantile(1000), "longest";
+        read_s: Option<Fixed<6>>, "s", SPENT, "time in the span spent reading --input";
+        send_s: Option<Fixed<6>>, "s", SPENT, "time in the span spent handing it to the socket";
+        write_s: Option<Fixed<6>>, "s", SPENT, "time in the span spent writing --output";
+        fsync_s: Option<Fixed<6>>, "s", SPENT, "time in the span spent in fsync of --output";
     }
 }

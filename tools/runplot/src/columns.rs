@@ -1,32 +1,14 @@
 //! The columns that can be drawn: those of all tools.
 
-use common::schema::direction::unit_of_name;
-use common::schema::{ALL, Column, Schema, line};
+use common::schema::line::Line;
+use common::schema::{Schema, registry};
 
 /// What `--columns` lists. `runplot` has no lines of its own: these are the names that `--x`, `--y` and `--by` understand,
 /// the shared columns first, then those of every tool's measurements, each name once.
 pub fn drawable() -> &'static Schema {
-    let mut own: Vec<Column> = Vec::new();
-    let measurements = ALL.iter().filter(|schema| schema.shared.iter().any(|column| column.name == "span"));
-    for column in measurements.flat_map(|schema| schema.own) {
-        if own.iter().all(|known| known.name != column.name) {
-            own.push(*column);
-        }
-    }
+    let own: Vec<_> = registry::drawable_columns().skip(Line::COLUMNS.len()).copied().collect();
     // Once in the life of the process, and the schema of a tool is static.
-    Box::leak(Box::new(Schema { tag: "runplot/1", shared: line::Line::COLUMNS, own: own.leak() }))
-}
-
-/// The base unit of the column `name`.
-pub fn unit(name: &str) -> &'static str {
-    let known = ALL.iter().flat_map(|schema| schema.columns()).find(|column| column.name == name);
-    known.map_or_else(|| unit_of_name(name), |column| column.unit)
-}
-
-/// Whether the column is a result, and no setting that somebody chose.
-pub fn is_measured(name: &str) -> bool {
-    let known = ALL.iter().flat_map(|schema| schema.columns()).find(|column| column.name == name);
-    known.is_some_and(|column| column.kind == "decimal")
+    Box::leak(Box::new(Schema::of_lines("runplot/1", own.leak())))
 }
 
 /// What a column is called on an axis, without its unit.
@@ -76,7 +58,5 @@ mod tests {
         assert_eq!(title("lost_pct"), "lost");
         assert_eq!(title("wire_bytes_per_s"), "wire rate");
         assert_eq!(title("block_bytes"), "block");
-        assert_eq!(unit("wire_bytes_per_s"), "B/s");
-        assert_eq!(unit("things_pct"), "%");
     }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use common::schema::registry;
+
 use crate::chart::unit::size_text;
 use crate::columns;
 use crate::table::Table;
@@ -35,7 +37,7 @@ fn word(dimension: &str, value: &str) -> Option<String> {
         return None;
     }
     if let Ok(number) = value.parse()
-        && columns::unit(dimension) == "B"
+        && registry::unit(dimension) == "B"
     {
         return Some(format!("{}={}", columns::title(dimension), size_text(number)));
     }

@@ -1,6 +1,7 @@
 //! Interval lines of one run become one value: a hundred seconds of one run are one run, not a hundred.
 
-use common::schema::direction::{Better, better};
+use common::schema::registry;
+use common::schema::role::Better;
 
 use crate::sample::Spot;
 
@@ -49,7 +50,7 @@ impl Rule {
             Self::Max
         } else if name.starts_with("min_") {
             Self::Min
-        } else if !is_rate && (better(name) == Some(Better::Lower) || AMOUNTS.contains(&name)) {
+        } else if !is_rate && (registry::role(name).better == Some(Better::Lower) || AMOUNTS.contains(&name)) {
             Self::Sum
         } else {
             Self::Mean

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use common::schema::direction::better;
+use common::schema::registry;
 
 use crate::group::Group;
 use crate::plan::{Against, Plan};
@@ -215,7 +215,8 @@ fn judge(comparisons: &mut [Comparison], summaries: &[Summary], plan: &Plan) {
             baseline: comparison.baseline.and_then(|baseline| summaries[baseline].median).unwrap_or_default(),
             p_adjusted: *p,
         };
-        comparison.verdict = evidence.verdict(better(&plan.metrics[summaries[comparison.of].metric]), plan.threshold);
+        comparison.verdict =
+            evidence.verdict(registry::role(&plan.metrics[summaries[comparison.of].metric]).better, plan.threshold);
         // At best, Holm takes all first that can get below it.
         let best = smallest_p(comparison, summaries);
         let others = attainable.iter().filter(|p| **p >= best).count();

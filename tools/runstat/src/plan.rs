@@ -4,7 +4,8 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use common::cli::Usage;
-use common::schema::direction::{Better, better};
+use common::schema::registry;
+use common::schema::role::Better;
 
 use crate::args::{BottleneckArgs, CellKind, FailOn, Format, GroupArgs};
 use crate::figures::Unit;
@@ -178,7 +179,7 @@ pub fn format(asked: Option<Format>) -> Format {
 
 /// The word for the better end of a column, as lines have it.
 pub fn better_word(metric: &str) -> &'static str {
-    match better(metric) {
+    match registry::role(metric).better {
         Some(Better::Higher) => "higher",
         Some(Better::Lower) => "lower",
         None => "",

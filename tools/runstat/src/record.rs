@@ -198,7 +198,7 @@ pub fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
 pub fn unit_of(group: &Group, metric: &str) -> &'static str {
     let schema = common::schema::ALL.iter().find(|schema| schema.tag == group.tag);
     let column: Option<&Column> = schema.and_then(|schema| schema.columns().find(|column| column.name == metric));
-    column.map_or_else(|| common::schema::direction::unit_of_name(metric), |column| column.unit)
+    column.map_or_else(|| common::schema::registry::unit(metric), |column| column.unit)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What a comparison comes to, in a word, and why.
 
-use common::schema::direction::Better;
+use common::schema::role::Better;
 
 use crate::statistics::shift::Shift;
 

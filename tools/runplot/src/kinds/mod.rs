@@ -9,6 +9,8 @@ use std::collections::BTreeSet;
 
 use anyhow::bail;
 
+use common::schema::registry;
+
 use crate::args::Kind;
 use crate::chart::axis::Fit;
 use crate::chart::{Axis, Chart};
@@ -119,7 +121,7 @@ fn values_axis(metric: &str, values: &[f64], request: &Request) -> Axis {
         (_, true) => Fit::Values,
         _ => Fit::Zero,
     };
-    Axis::of_values(&columns::title(metric), columns::unit(metric), request.unit, values, fit)
+    Axis::of_values(&columns::title(metric), registry::unit(metric), request.unit, values, fit)
 }
 
 /// The rows of each test, in the order of their first row: a panel for each.

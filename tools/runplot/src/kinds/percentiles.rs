@@ -2,6 +2,7 @@
 
 use anyhow::bail;
 use common::figures::median;
+use common::schema::registry;
 
 use super::{about_flagged, keys_of, limit_series, title};
 use crate::chart::axis::Fit;
@@ -42,7 +43,7 @@ pub fn chart(table: &Table, request: &Request) -> anyhow::Result<Chart> {
         curve(table, request, &columns, &rows, look, aside, &mut values)
     });
     let series: Vec<Series> = series.collect();
-    let base = columns::unit(columns[0]);
+    let base = registry::unit(columns[0]);
     let fit = if request.is_zoomed { Fit::Values } else { Fit::Log };
     let panel = Panel {
         heading: String::new(),

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::bail;
 use common::figures::median;
+use common::schema::registry;
 
 use super::{about_flagged, by_test, keys_of, limit_series, metric, title, totals, values_axis};
 use crate::chart::axis::Fit;
@@ -44,7 +45,7 @@ pub fn chart(table: &Table, request: &Request) -> anyhow::Result<Chart> {
     };
     // Each interval has its own round-trip time; what was set holds for the run.
     let intervals: Vec<usize> = (0..table.rows.len()).filter(|row| table.rows[*row].is_interval).collect();
-    let lines = if columns::is_measured(x) && !intervals.is_empty() { intervals } else { totals(table)? };
+    let lines = if registry::role(x).is_measured() && !intervals.is_empty() { intervals } else { totals(table)? };
     let rows: Vec<usize> = lines.iter().copied().filter(|row| table.figure(x, *row).is_some()).collect();
     if rows.is_empty() {
         bail!("no line has a number in {x} (--x)");
@@ -108,14 +109,17 @@ fn panel(table: &Table, request: &Request, (x, metric): (&str, &str), series: &[
         values.extend(points.iter().map(|point| point.1));
         steps.extend(points.iter().map(|point| point.0));
         if !points.is_empty() {
-            drawn.push(Series { look: *look, marks: marks(&points, columns::is_measured(x), request.keeps_flagged) });
+            drawn.push(Series {
+                look: *look,
+                marks: marks(&points, registry::role(x).is_measured(), request.keeps_flagged),
+            });
         }
     }
-    let base = columns::unit(x);
+    let base = registry::unit(x);
     let text = |value| if base == "B" { size_text(value) } else { text_of(base, None, value) };
     Panel {
         heading: String::new(),
-        x: if columns::is_measured(x) {
+        x: if registry::role(x).is_measured() {
             Axis::of_values(&columns::title(x), base, None, &steps, Fit::Values)
         } else {
             Axis::of_settings(&columns::title(x), base, &steps, text)

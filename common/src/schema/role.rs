@@ -1,0 +1,195 @@
+//! What a column is: how the values of several lines become one, what must not be mixed, and which end is better.
+//!
+//! Every row of a `columns!` table names a role, and does not compile without one; readers ask here instead of keeping
+//! lists of names. Only columns that no schema has are judged by their names.
+
+/// The role of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Role {
+    /// What it is.
+    pub kind: Kind,
+    /// Its better end; `None` where there is none.
+    pub better: Option<Better>,
+    /// Its rank among those that a comparison or a chart is about when nobody says, from 1.
+    pub headline: Option<u8>,
+}
+
+/// What a column is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Who, where, which: text or numbers that name what the line is about.
+    Name,
+    /// How it was measured, chosen by somebody or given by the machine. Different ones are different things, and never
+    /// averaged. A number that people vary on purpose has a rank: the first of those that differ is what a sweep is over.
+    Setting {
+        /// The rank, from 1.
+        sweep: Option<u8>,
+    },
+    /// A count that adds up over lines.
+    Amount,
+    /// A count that adds up and speaks against what was measured.
+    Loss,
+    /// Time spent: it adds up, like an amount.
+    Spent,
+    /// An amount per second.
+    Rate,
+    /// A percentage.
+    Share(Share),
+    /// How long one operation took, as a mean or a quantile: the mean over lines.
+    Latency {
+        /// The column that counts the operations behind it; without one a line weighs as much as it is long.
+        of: Option<&'static str>,
+        /// Which quantile, per mille; 1000 is the longest, and stays the longest over lines.
+        per_mille: Option<u16>,
+    },
+    /// The smallest of its kind, also over lines.
+    Smallest,
+    /// The state at the end of a span.
+    Gauge,
+    /// A word about this line alone.
+    Note,
+}
+
+/// Percent of what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Share {
+    /// Of the line's time.
+    OfTime,
+    /// `part / whole`, two counts of the same line.
+    Of {
+        /// The column of the part.
+        part: &'static str,
+        /// The column of the whole.
+        whole: &'static str,
+    },
+    /// What `part` leaves of `whole`; nothing if it is more.
+    Without {
+        /// The column of what is taken off.
+        part: &'static str,
+        /// The column of the whole.
+        whole: &'static str,
+    },
+}
+
+/// The better end of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Better {
+    /// The more the better: rates.
+    Higher,
+    /// The less the better: times, losses, costs.
+    Lower,
+}
+
+const fn role(kind: Kind, better: Option<Better>) -> Role {
+    Role { kind, better, headline: None }
+}
+
+/// See [`Kind::Name`].
+pub const NAME: Role = role(Kind::Name, None);
+/// See [`Kind::Setting`]; nobody sweeps over it.
+pub const SETTING: Role = role(Kind::Setting { sweep: None }, None);
+/// See [`Kind::Amount`].
+pub const AMOUNT: Role = role(Kind::Amount, None);
+/// See [`Kind::Loss`].
+pub const LOSS: Role = role(Kind::Loss, Some(Better::Lower));
+/// See [`Kind::Spent`].
+pub const SPENT: Role = role(Kind::Spent, Some(Better::Lower));
+/// See [`Kind::Rate`].
+pub const RATE: Role = role(Kind::Rate, Some(Better::Higher));
+/// See [`Kind::Latency`].
+pub const LATENCY: Role = role(Kind::Latency { of: None, per_mille: None }, Some(Better::Lower));
+/// See [`Kind::Smallest`]; of times, so that less is better.
+pub const SMALLEST: Role = role(Kind::Smallest, Some(Better::Lower));
+/// See [`Kind::Gauge`].
+pub const GAUGE: Role = role(Kind::Gauge, None);
+/// See [`Kind::Note`].
+pub const NOTE: Role = role(Kind::Note, None);
+/// See [`Share::OfTime`].
+pub const OF_TIME: Role = role(Kind::Share(Share::OfTime), None);
+
+/// A setting over which people sweep; the one of the lowest rank that differs is the one swept.
+pub const fn sweep(rank: u8) -> Role {
+    role(Kind::Setting { sweep: Some(rank) }, None)
+}
+
+/// A quantile of a latency, per mille.
+pub const fn quantile(per_mille: u16) -> Role {
+    role(Kind::Latency { of: None, per_mille: Some(per_mille) }, Some(Better::Lower))
+}
+
+/// The mean latency of what the column `of` counts.
+pub const fn latency_of(of: &'static str) -> Role {
+    role(Kind::Latency { of: Some(of), per_mille: None }, Some(Better::Lower))
+}
+
+/// See [`Share::Of`].
+pub const fn share(part: &'static str, whole: &'static str) -> Role {
+    role(Kind::Share(Share::Of { part, whole }), None)
+}
+
+/// See [`Share::Without`].
+pub const fn share_without(part: &'static str, whole: &'static str) -> Role {
+    role(Kind::Share(Share::Without { part, whole }), None)
+}
+
+impl Role {
+    /// The same, and the less the better.
+    #[must_use]
+    pub const fn low(self) -> Self {
+        Self { better: Some(Better::Lower), ..self }
+    }
+
+    /// The same, and a headline of this rank.
+    #[must_use]
+    pub const fn headline(self, rank: u8) -> Self {
+        Self { headline: Some(rank), ..self }
+    }
+
+    /// Whether lines that differ in it are of different things.
+    pub fn tells_apart(self) -> bool {
+        matches!(self.kind, Kind::Name | Kind::Setting { .. })
+    }
+
+    /// Whether it is a result, and not what somebody chose or what the line is called.
+    pub fn is_measured(self) -> bool {
+        !self.tells_apart() && self.kind != Kind::Note
+    }
+
+    /// What a name promises: the end tells the unit, and with it the role.
+    pub(super) fn of_name(name: &str) -> Self {
+        let ends = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
+        if ends(&["_per_s"]) {
+            RATE
+        } else if ends(&["_pct"]) {
+            OF_TIME
+        } else if name.starts_with("min_") {
+            SMALLEST
+        } else if name.starts_with("max_") && ends(&["_us"]) {
+            quantile(1000)
+        } else if ends(&["_us"]) {
+            LATENCY
+        } else if ends(&["_s"]) {
+            SPENT
+        } else if ends(&["_errors", "_drops", "_lost", "_fails", "_discards", "_overflows"]) {
+            LOSS
+        } else {
+            GAUGE
+        }
+    }
+}
+
+/// The base unit that the end of a name promises; empty for counts and text.
+pub(super) fn unit_of_name(name: &str) -> &'static str {
+    const ENDS: &[(&str, &str)] = &[
+        ("bytes_per_s", "B/s"),
+        ("bits_per_s", "bit/s"),
+        ("_per_s", "1/s"),
+        ("_bytes", "B"),
+        ("_us", "us"),
+        ("_pct", "%"),
+        ("_s", "s"),
+        ("seconds", "s"),
+        ("bytes", "B"),
+    ];
+    ENDS.iter().find(|(end, _)| name.ends_with(end)).map_or("", |(_, unit)| unit)
+}
