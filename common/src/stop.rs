@@ -66,6 +66,11 @@ impl Stop {
         Ok(stop)
     }
 
+    /// A stop that only [`Stop::set`] sets.
+    pub fn on_request() -> io::Result<Self> {
+        Self::build(None, None)
+    }
+
     /// A stop for one part of the work.
     pub fn child(&self) -> io::Result<Self> {
         Self::build(Some(self.clone()), None)
@@ -162,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_child_ends_with_its_parent_but_not_the_other_way_round() {
-        let parent = Stop::build(None, None).unwrap();
+        let parent = Stop::on_request().unwrap();
         let child = parent.child().unwrap();
         child.child().unwrap().set();
         assert!(!child.is_set());
@@ -172,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_set_stop_wakes_every_sleeper() {
-        let parent = Stop::build(None, None).unwrap();
+        let parent = Stop::on_request().unwrap();
         let child = parent.child().unwrap();
         parent.set();
         let far = Instant::now() + Duration::from_mins(1);

@@ -45,6 +45,13 @@ impl Latencies {
         let _ = self.0.add(&other.0);
     }
 
+    /// All of `parts` together.
+    pub fn sum(parts: &[Self]) -> Self {
+        let mut all = Self::default();
+        parts.iter().for_each(|part| all.add(part));
+        all
+    }
+
     /// How many there are.
     pub fn count(&self) -> u64 {
         self.0.len()

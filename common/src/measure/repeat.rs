@@ -68,6 +68,11 @@ impl Repeat {
         self.done + 1
     }
 
+    /// How many runs are done.
+    pub fn done(&self) -> u64 {
+        self.done
+    }
+
     /// Takes the rate of a finished run, if it had one.
     pub fn finish(&mut self, rate: Option<f64>) -> Next {
         self.done += 1;

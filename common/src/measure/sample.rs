@@ -3,8 +3,8 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
+use super::counters::Counts;
 use crate::cpu::HostCpu;
-use crate::measure::counters::Counts;
 use crate::schema::Fixed;
 use crate::schema::line::{Flags, Line, Span, Time};
 
@@ -26,6 +26,16 @@ impl Epoch {
         match at.checked_duration_since(self.monotonic) {
             Some(later) => self.wall + later,
             None => self.wall - self.monotonic.duration_since(at),
+        }
+    }
+
+    /// The whole microsecond since the epoch at or before `at`. Lengths between such instants are printed without rounding,
+    /// so that those of intervals add up to that of the whole.
+    pub fn on_grid(&self, at: Instant) -> Instant {
+        let micros = |nanos: u128| Duration::from_micros(u64::try_from(nanos / 1_000).unwrap_or(u64::MAX));
+        match at.checked_duration_since(self.monotonic) {
+            Some(later) => self.monotonic + micros(later.as_nanos()),
+            None => self.monotonic - micros(self.monotonic.duration_since(at).as_nanos() + 999),
         }
     }
 }
@@ -71,20 +81,19 @@ pub struct Snapshot {
     pub counts: Counts,
     /// CPU time of the measurement.
     pub cpu: Duration,
-    /// When `cpu` was right: not `at` where a span begins or ends with an event in the past.
-    cpu_at: Instant,
-    host_cpu: Option<HostCpu>,
+    pub(super) host_cpu: Option<HostCpu>,
 }
 
 impl Snapshot {
     /// The state as it is, for a span that begins or ends at `at`.
     pub fn take(at: Instant, counts: Counts, cpu: Duration) -> Self {
-        Self { at, counts, cpu, cpu_at: Instant::now(), host_cpu: HostCpu::now() }
+        Self { at, counts, cpu, host_cpu: HostCpu::now() }
     }
 
-    /// The state before anything moved: the first operation was at `at`; at `cpu_at`, somewhat earlier, `cpu` had been used.
-    pub fn before(at: Instant, cpu: Duration, cpu_at: Instant) -> Self {
-        Self { at, counts: Counts::default(), cpu, cpu_at, host_cpu: HostCpu::now() }
+    /// The state at `at`, before anything was counted. What the machine had to do since is known from here on only.
+    #[must_use]
+    pub fn before_anything(self, at: Instant) -> Self {
+        Self { at, counts: Counts::default(), cpu: Duration::ZERO, ..self }
     }
 
     /// The same moment with the counts of a part only.
@@ -110,14 +119,14 @@ pub struct Sample {
 impl Sample {
     /// The span between two snapshots.
     pub fn between(from: &Snapshot, to: &Snapshot) -> Self {
-        let window = to.cpu_at.saturating_duration_since(from.cpu_at).as_secs_f64();
-        let cpu = to.cpu.saturating_sub(from.cpu).as_secs_f64();
+        let length = to.at.saturating_duration_since(from.at);
+        let (seconds, cpu) = (length.as_secs_f64(), to.cpu.saturating_sub(from.cpu).as_secs_f64());
         let host = to.host_cpu.zip(from.host_cpu).and_then(|(now, then)| now.busy_pct_since(then));
         Self {
             start: from.at,
-            length: to.at.saturating_duration_since(from.at),
+            length,
             counts: to.counts - from.counts,
-            cpu_pct: (window > 0.0).then(|| 100.0 * cpu / window),
+            cpu_pct: (seconds > 0.0).then(|| 100.0 * cpu / seconds),
             host_cpu_pct: host,
         }
     }
@@ -205,16 +214,15 @@ mod tests {
     #[test]
     fn a_line_is_the_difference_of_two_snapshots() {
         let start = Instant::now();
-        let mut from = Snapshot::take(start, Counts { bytes: 1_000, ops: 1 }, SECOND);
-        let mut to = Snapshot::take(start + 2 * SECOND, Counts { bytes: 5_000, ops: 3 }, 2 * SECOND);
-        (from.cpu_at, to.cpu_at) = (start, start + 4 * SECOND);
+        let from = Snapshot::take(start, Counts { bytes: 1_000, ops: 1 }, SECOND);
+        let to = Snapshot::take(start + 2 * SECOND, Counts { bytes: 5_000, ops: 3 }, 2 * SECOND);
         let sample = Sample::between(&from, &to);
         let of = Identity { schema: "x/1", host: "h".into(), label: "l".into(), test: "t", target: "p".into(), run: 1 };
         let line = sample.line(&of, &Epoch::now(), Span::Total, Some(0), Flags::default());
         assert_eq!((line.bytes, line.ops), (Some(4_000), Some(2)));
         assert_eq!(line.bytes_per_s, Fixed::new(2_000.0));
         assert_eq!(line.ops_per_s, Fixed::new(1.0));
-        assert_eq!(line.cpu_pct, Fixed::new(25.0));
+        assert_eq!(line.cpu_pct, Fixed::new(50.0));
     }
 
     #[test]
@@ -222,5 +230,15 @@ mod tests {
         let at = Snapshot::take(Instant::now(), Counts { bytes: 37, ops: 1 }, SECOND);
         let sample = Sample::between(&at, &at);
         assert_eq!(sample.bytes_per_s(), None);
+    }
+
+    #[test]
+    fn the_grid_is_of_whole_microseconds_on_both_sides_of_the_epoch() {
+        let epoch = Epoch::now();
+        let nanos = Duration::from_nanos;
+        assert_eq!(epoch.on_grid(epoch.monotonic + nanos(2_999)), epoch.monotonic + nanos(2_000));
+        assert_eq!(epoch.on_grid(epoch.monotonic - nanos(2_001)), epoch.monotonic - nanos(3_000));
+        let at = epoch.on_grid(Instant::now());
+        assert_eq!(epoch.on_grid(at), at);
     }
 }
