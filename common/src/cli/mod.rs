@@ -18,7 +18,7 @@ use crate::schema::Schema;
 pub use args::{IntervalArgs, MAX_LABEL, OutputArgs, RepeatArgs, ScheduleArgs};
 pub use errors::message;
 pub use exit::{Ending, Usage};
-pub use session::Session;
+pub use session::{Session, in_turn};
 
 use errors::{nothing_to_do, one_line};
 use generate::Generate;

@@ -1,8 +1,11 @@
 //! Where a tool's words go, and what ends it.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::cli::args::OutputArgs;
+use crate::cli::errors::message;
+use crate::cli::exit::Ending;
 use crate::console::Console;
 use crate::output::{self, RecordWriter};
 use crate::schema::Schema;
@@ -27,4 +30,28 @@ impl OutputArgs {
         let lines = RecordWriter::to_stdout(schema, self.header, stop.clone(), Arc::clone(&console))?;
         Ok(Session { stop, console, lines })
     }
+}
+
+/// Takes one path after the other. One that fails does not keep the others from their turn; alone it is the tool's failure.
+pub fn in_turn(
+    paths: &[PathBuf],
+    session: &Session,
+    mut visit: impl FnMut(&Path) -> anyhow::Result<Option<Ending>>,
+) -> anyhow::Result<Ending> {
+    let mut ending = Ending::Measured;
+    for path in paths {
+        match visit(path) {
+            Ok(Some(early)) => return Ok(early),
+            Ok(None) => {}
+            Err(error) if paths.len() == 1 => return Err(error),
+            Err(error) => {
+                session.console.error(&message(&error));
+                ending = Ending::Failed;
+            }
+        }
+        if let Some(early) = Ending::of(&session.stop) {
+            return Ok(early);
+        }
+    }
+    Ok(ending)
 }

@@ -48,7 +48,9 @@ impl Latencies {
     /// All of `parts` together.
     pub fn sum(parts: &[Self]) -> Self {
         let mut all = Self::default();
-        parts.iter().for_each(|part| all.add(part));
+        for part in parts {
+            all.add(part);
+        }
         all
     }
 

@@ -33,10 +33,11 @@ impl Epoch {
     /// so that those of intervals add up to that of the whole.
     pub fn on_grid(&self, at: Instant) -> Instant {
         let micros = |nanos: u128| Duration::from_micros(u64::try_from(nanos / 1_000).unwrap_or(u64::MAX));
-        match at.checked_duration_since(self.monotonic) {
-            Some(later) => self.monotonic + micros(later.as_nanos()),
-            None => self.monotonic - micros(self.monotonic.duration_since(at).as_nanos() + 999),
+        if let Some(later) = at.checked_duration_since(self.monotonic) {
+            return self.monotonic + micros(later.as_nanos());
         }
+        let earlier = micros(self.monotonic.duration_since(at).as_nanos() + 999);
+        self.monotonic.checked_sub(earlier).unwrap_or(at)
     }
 }
 
@@ -236,8 +237,9 @@ mod tests {
     fn the_grid_is_of_whole_microseconds_on_both_sides_of_the_epoch() {
         let epoch = Epoch::now();
         let nanos = Duration::from_nanos;
+        let earlier = |time| epoch.monotonic.checked_sub(nanos(time)).unwrap();
         assert_eq!(epoch.on_grid(epoch.monotonic + nanos(2_999)), epoch.monotonic + nanos(2_000));
-        assert_eq!(epoch.on_grid(epoch.monotonic - nanos(2_001)), epoch.monotonic - nanos(3_000));
+        assert_eq!(epoch.on_grid(earlier(2_001)), earlier(3_000));
         let at = epoch.on_grid(Instant::now());
         assert_eq!(epoch.on_grid(at), at);
     }

@@ -71,15 +71,15 @@ pub enum Step {
     End(Ending),
 }
 
-/// Runs `measure`, which is told the number of the run, as often as `repeat` wants. `None` when all went well, and something
-/// else may follow.
+/// Runs `measure`, which is told the number of the run, as often as `repeat` wants; it has no outcome if it was told to stop
+/// before it began. `None` when all went well, and something else may follow.
 pub fn run<O: Outcome>(
     session: &Session,
     mut repeat: Repeat,
-    mut measure: impl FnMut(u64) -> anyhow::Result<O>,
+    mut measure: impl FnMut(u64) -> anyhow::Result<Option<O>>,
 ) -> anyhow::Result<Option<Ending>> {
     loop {
-        let mut outcome = measure(repeat.number())?;
+        let Some(mut outcome) = measure(repeat.number())? else { return Ok(Ending::of(&session.stop)) };
         match conclude(session, &mut repeat, &mut outcome)? {
             Step::Again => {}
             Step::Enough => return Ok(None),

@@ -1,6 +1,6 @@
 //! `diskread facts`: what the kernel says of a device or file, one long line per fact. Nothing is changed.
 
-use common::cli::Ending;
+use common::cli::{self, Ending};
 use common::files::page_cache;
 use common::output::facts::Teller;
 use common::schema::diskread::FACTS;
@@ -44,7 +44,7 @@ const POLL_QUEUES: &str = "/sys/module/nvme/parameters/poll_queues";
 /// Runs the verb.
 pub fn print(args: &FactsArgs) -> anyhow::Result<Ending> {
     let session = args.output.open("diskread", &FACTS)?;
-    super::run::for_each_path(&args.paths, &session, |path| {
+    cli::in_turn(&args.paths, &session, |path| {
         let target = Target::open(path)?;
         let teller = Teller::new(&session, &FACTS, args.output.label.as_ref(), target.name.clone());
         Facts { teller, target: &target }.tell()?;

@@ -4,6 +4,7 @@ mod args;
 mod cache;
 mod device;
 mod direct;
+mod driver;
 mod engine;
 mod facts;
 mod layout;
@@ -16,6 +17,7 @@ mod record;
 mod run;
 mod source;
 mod target;
+mod warning;
 mod worker;
 
 fn main() -> std::process::ExitCode {

@@ -5,7 +5,6 @@ use std::time::Duration;
 use common::cli::Usage;
 
 use crate::args::{Engine, Method, Pattern, ReadArgs};
-use crate::like;
 
 /// How long a run is at most when nobody says.
 const DEFAULT_TIME: Duration = Duration::from_secs(10);
@@ -52,14 +51,6 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The measurements that were asked for.
-    pub fn all(args: &ReadArgs) -> Result<Vec<Self>, Usage> {
-        match args.like {
-            Some(program) => Ok(like::plans(program, args)),
-            None => Self::one(args).map(|plan| vec![plan]),
-        }
-    }
-
     /// What is the same for everything: one thread, one read at a time, once over all of it.
     pub fn base(args: &ReadArgs) -> Self {
         Self {
@@ -83,7 +74,8 @@ impl Plan {
         }
     }
 
-    fn one(args: &ReadArgs) -> Result<Self, Usage> {
+    /// The one measurement that was asked for in single options.
+    pub fn one(args: &ReadArgs) -> Result<Self, Usage> {
         let mut plan = Self::base(args);
         plan.method = args.method.unwrap_or_default();
         plan.pattern = args.pattern.unwrap_or_default();

@@ -14,7 +14,7 @@ use crate::args::{Method, Pattern};
 use crate::cache;
 use crate::device::Device;
 use crate::direct;
-use crate::engine::Driver;
+use crate::driver::Driver;
 use crate::layout::Layout;
 use crate::offsets::Range;
 use crate::plan::Plan;
@@ -81,6 +81,12 @@ impl<'a> Reading<'a> {
     /// Whether another method than the one asked for does the work.
     pub fn fell_back(&self) -> bool {
         self.method != self.plan.method
+    }
+
+    /// How many readers there are, each with a lane.
+    pub fn readers(&self) -> usize {
+        let each = if self.driver == Driver::PreadPool { self.plan.depth } else { 1 };
+        self.plan.threads as usize * each as usize
     }
 
     /// Bytes from the beginning to the end of what is read.

@@ -1,14 +1,13 @@
 //! From a sample and the counters around it to one line: pure arithmetic.
 
-use common::measure::latency::Percentiles;
-use common::measure::sample::{Epoch, Identity, Sample};
-use common::output;
+use common::measure::sample::Identity;
+use common::measure::spans::Cut;
 use common::schema::Fixed;
 use common::schema::diskread::Disk;
-use common::schema::line::{Flag, Flags, Line, Span};
+use common::schema::line::{Flag, Flags, Span};
 
 use crate::args::Method;
-use crate::device::Device;
+use crate::device::{Device, Fetched};
 use crate::reading::Reading;
 use crate::target::Kind;
 
@@ -18,91 +17,63 @@ const TOLERANCE_PCT: f64 = 1.0;
 /// Windows of read-ahead per thread that may have been fetched before a span began: the one in use and the next.
 const WINDOWS_AHEAD: u64 = 2;
 
-/// What was measured in one span.
-#[derive(Debug)]
-pub struct Part {
-    pub sample: Sample,
-    pub errors: u64,
-    /// What this process had fetched from storage.
-    pub device_bytes: Option<u64>,
-    /// What the device read, for whomever.
-    pub disk_bytes: Option<u64>,
-    pub latencies: Percentiles,
-}
-
 /// One line of `diskread`.
-#[derive(Debug, Clone)]
-pub struct Record {
-    /// The shared columns.
-    pub line: Line,
-    /// The tool's own.
-    pub disk: Disk,
+pub type Record = common::measure::record::Record<Disk>;
+
+/// The line of one span.
+pub fn of(reading: &Reading<'_>, identity: &Identity, cut: &Cut<Fetched>) -> Record {
+    let (plan, device) = (reading.plan, reading.device.as_ref());
+    let is_read = reading.method != Method::Null;
+    let sample = cut.sample();
+    let bytes = sample.counts.bytes;
+    let (from, to) = (&cut.from.state, &cut.to.state);
+    let device_bytes = to.by_process_since(from).filter(|_| is_read);
+    let cached_pct = device_bytes.and_then(|fetched| cached_pct(bytes, fetched));
+    let latencies = cut.latency().percentiles();
+    let own = Disk {
+        method: reading.method.name(),
+        pattern: plan.pattern.name(),
+        engine: reading.driver.name(),
+        block_bytes: plan.block,
+        threads: plan.threads.into(),
+        depth: plan.depth.into(),
+        device_bytes,
+        disk_bytes: to.by_device_since(from),
+        cached_pct: cached_pct.and_then(Fixed::new),
+        resident_bytes: reading.resident,
+        sparse_bytes: reading.layout.sparse,
+        unwritten_bytes: reading.layout.unwritten,
+        p50_us: latencies.p50,
+        p90_us: latencies.p90,
+        p99_us: latencies.p99,
+        p999_us: latencies.p999,
+        max_us: latencies.max,
+        device: device.map(|device| device.name.clone()),
+        scheduler: device.and_then(Device::scheduler),
+        read_ahead_kb: device.and_then(|device| device.number("queue/read_ahead_kb")),
+        logical_block_bytes: device.and_then(|device| device.number("queue/logical_block_size")),
+    };
+    let begins_midway = cut.span == Span::Interval || !plan.warmup.is_zero();
+    let doubt = Doubt {
+        method: reading.method,
+        cached_pct,
+        blank_pct: reading.layout.blank_pct(reading.range_bytes()),
+        ahead_pct: if begins_midway { share_pct(ahead_bytes(&own), bytes) } else { 0.0 },
+        resident_pct: reading.resident.map(|resident| share_pct(resident, reading.range_bytes())),
+    };
+    let mut flags = Flags::default();
+    flags.raise_if(doubt.is_cached(), Flag::Cached);
+    flags.raise_if(is_read && own.sparse_bytes.is_some_and(|bytes| bytes > 0), Flag::Sparse);
+    flags.raise_if(is_read && own.unwritten_bytes.is_some_and(|bytes| bytes > 0), Flag::Unwritten);
+    flags.raise_if(reading.fell_back(), Flag::Fallback);
+    Record { line: cut.line(&sample, identity, cut.errors(), flags), own }
 }
 
-impl Record {
-    /// The line of one span.
-    pub fn new(reading: &Reading<'_>, identity: &Identity, epoch: &Epoch, span: Span, part: &Part) -> Self {
-        let (plan, device) = (reading.plan, reading.device.as_ref());
-        let is_read = reading.method != Method::Null;
-        let bytes = part.sample.counts.bytes;
-        let device_bytes = part.device_bytes.filter(|_| is_read);
-        let cached_pct = device_bytes.and_then(|fetched| cached_pct(bytes, fetched));
-        let disk = Disk {
-            method: reading.method.name(),
-            pattern: plan.pattern.name(),
-            engine: reading.driver.name(),
-            block_bytes: plan.block,
-            threads: plan.threads.into(),
-            depth: plan.depth.into(),
-            device_bytes,
-            disk_bytes: part.disk_bytes,
-            cached_pct: cached_pct.and_then(Fixed::new),
-            resident_bytes: reading.resident,
-            sparse_bytes: reading.layout.sparse,
-            unwritten_bytes: reading.layout.unwritten,
-            p50_us: part.latencies.p50,
-            p90_us: part.latencies.p90,
-            p99_us: part.latencies.p99,
-            p999_us: part.latencies.p999,
-            max_us: part.latencies.max,
-            device: device.map(|device| device.name.clone()),
-            scheduler: device.and_then(Device::scheduler),
-            read_ahead_kb: device.and_then(|device| device.number("queue/read_ahead_kb")),
-            logical_block_bytes: device.and_then(|device| device.number("queue/logical_block_size")),
-        };
-        let mut flags = Flags::default();
-        let begins_midway = span == Span::Interval || !plan.warmup.is_zero();
-        let doubt = Doubt {
-            method: reading.method,
-            cached_pct,
-            blank_pct: reading.layout.blank_pct(reading.range_bytes()),
-            ahead_pct: if begins_midway { share_pct(ahead_bytes(&disk), bytes) } else { 0.0 },
-            resident_pct: reading.resident.map(|resident| share_pct(resident, reading.range_bytes())),
-        };
-        flags.raise_if(doubt.is_cached(), Flag::Cached);
-        flags.raise_if(is_read && disk.sparse_bytes.is_some_and(|bytes| bytes > 0), Flag::Sparse);
-        flags.raise_if(is_read && disk.unwritten_bytes.is_some_and(|bytes| bytes > 0), Flag::Unwritten);
-        flags.raise_if(reading.fell_back(), Flag::Fallback);
-        let line = part.sample.line(identity, epoch, span, Some(part.errors), flags);
-        Self { line, disk }
-    }
-
-    /// Adds what is known only at the end of the run.
-    pub fn finish(&mut self, is_cut: bool, has_ended_early: bool, reading: &Reading<'_>) {
-        let is_announced = reading.target.kind != Kind::Unsized || reading.plan.amount.is_some();
-        self.raise_if(is_cut, Flag::Partial);
-        self.raise_if(reading.is_short || (has_ended_early && is_announced), Flag::Short);
-    }
-
-    /// Raises `flag` if `holds`.
-    pub fn raise_if(&mut self, holds: bool, flag: Flag) {
-        self.line.flags.raise_if(holds, flag);
-    }
-
-    /// The line as CSV, LF included.
-    pub fn text(&self) -> anyhow::Result<String> {
-        output::line_of(&(&self.line, &self.disk))
-    }
+/// Adds what is known only at the end of the run.
+pub fn finish(total: &mut Record, is_cut: bool, has_ended_early: bool, reading: &Reading<'_>) {
+    let is_announced = reading.target.kind != Kind::Unsized || reading.plan.amount.is_some();
+    total.raise_if(is_cut, Flag::Partial);
+    total.raise_if(reading.is_short || (has_ended_early && is_announced), Flag::Short);
 }
 
 /// Share of `bytes` that was not fetched, in percent; `None` of nothing. Read-ahead may fetch more than was read.

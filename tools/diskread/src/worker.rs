@@ -2,82 +2,36 @@
 //! the beginning of the next.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
-use common::measure::counters::Counters;
-use common::measure::crew::Bell;
-use common::measure::latency::Recorder;
 use common::sys::ring::ReadRing;
 
 use crate::offsets::{Offsets, Read};
 use crate::source::{Failure, Source};
 
-/// What the workers of one run share with its sampler.
+/// What a reader shares beside what it counts.
 #[derive(Debug, Default)]
-pub struct Shared {
-    halt: AtomicBool,
-    resting: Mutex<()>,
-    awake: Condvar,
-    /// When the first read began.
-    pub first: OnceLock<Instant>,
+pub struct Own {
     /// The file ended before the range did.
     pub is_short: AtomicBool,
     /// Reads that failed.
     pub errors: AtomicU64,
 }
 
-impl Shared {
-    /// Time to end.
-    pub fn halt(&self) {
-        let _resting = self.resting.lock().unwrap_or_else(PoisonError::into_inner);
-        self.halt.store(true, Ordering::Relaxed);
-        self.awake.notify_all();
-    }
+/// A reader's lane.
+pub type Lane = common::measure::lane::Lane<Own>;
 
-    fn is_halted(&self) -> bool {
-        self.halt.load(Ordering::Relaxed)
-    }
-
-    fn start(&self, bell: &Bell) -> Instant {
-        let now = Instant::now();
-        if self.first.set(now).is_ok() {
-            bell.ring();
-        }
-        now
-    }
-
-    fn rest(&self, pause: Duration) {
-        let resting = self.resting.lock().unwrap_or_else(PoisonError::into_inner);
-        // However it ends, there is nothing to do about it.
-        let _ = self.awake.wait_timeout_while(resting, pause, |()| !self.is_halted());
-    }
-
-    fn fail(&self, read: Read, failure: Failure) -> anyhow::Error {
-        self.errors.fetch_add(1, Ordering::Relaxed);
-        let offset = read.offset + failure.done;
-        anyhow!(failure.error).context(format!("cannot read at offset {offset}"))
-    }
+fn fail(lane: &Lane, read: Read, failure: Failure) -> anyhow::Error {
+    lane.own.errors.fetch_add(1, Ordering::Relaxed);
+    let offset = read.offset + failure.done;
+    anyhow!(failure.error).context(format!("cannot read at offset {offset}"))
 }
 
-/// What one worker shares with the sampler.
-#[derive(Debug, Default)]
-pub struct Lane {
-    /// What it read.
-    pub counters: Counters,
-    /// How long each read took.
-    pub latencies: Recorder,
-    /// When its last read ended; set at its end, if there was one.
-    pub last: OnceLock<Instant>,
-}
-
-impl Lane {
-    fn note(&self, bytes: u64, took: Duration) {
-        if bytes > 0 {
-            self.counters.add(bytes);
-            self.latencies.record(took);
-        }
+fn note(lane: &Lane, bytes: u64, took: Duration) {
+    if bytes > 0 {
+        lane.counters.add(bytes);
+        lane.record(took);
     }
 }
 
@@ -86,37 +40,35 @@ pub fn read_in_turn(
     source: &mut impl Source,
     reads: Offsets,
     pause: Option<Duration>,
-    shared: &Shared,
     lane: &Lane,
-    bell: &Bell,
 ) -> anyhow::Result<()> {
-    let mut began = shared.start(bell);
+    let mut began = Instant::now();
+    lane.begin(began);
     let mut outcome = Ok(());
     let mut last = None;
     for read in reads {
         if let (Some(pause), Some(_)) = (pause, last) {
-            shared.rest(pause);
-            began = Instant::now();
+            began = lane.rest_until(Instant::now() + pause);
         }
-        if shared.is_halted() {
+        if lane.is_halted() {
             break;
         }
         let got = source.read(read.offset, read.length).unwrap_or_else(|failure| {
             let done = failure.done;
-            outcome = Err(shared.fail(read, failure));
+            outcome = Err(fail(lane, read, failure));
             done
         });
         let now = Instant::now();
-        lane.note(got, now - began);
+        note(lane, got, now - began);
         last = Some(now);
         if got < read.length {
-            shared.is_short.fetch_or(outcome.is_ok(), Ordering::Relaxed);
+            lane.own.is_short.fetch_or(outcome.is_ok(), Ordering::Relaxed);
             break;
         }
         began = now;
     }
     if let Some(last) = last {
-        lane.last.get_or_init(|| last);
+        lane.finish(last);
     }
     outcome
 }
@@ -135,18 +87,17 @@ pub fn read_queued(
     depth: u32,
     alignment: u64,
     mut reads: Offsets,
-    shared: &Shared,
     lane: &Lane,
-    bell: &Bell,
 ) -> anyhow::Result<()> {
-    let mut now = shared.start(bell);
+    let mut now = Instant::now();
+    lane.begin(now);
     let mut flights = vec![Flight { read: Read::default(), done: 0, began: now }; depth as usize];
     let mut idle: Vec<u32> = (0..depth).rev().collect();
     let mut failure = None;
     let mut is_over = false;
     let mut last = None;
     loop {
-        is_over |= shared.is_halted();
+        is_over |= lane.is_halted();
         while !is_over && let Some(slot) = idle.pop() {
             match reads.next() {
                 Some(read) => {
@@ -169,7 +120,7 @@ pub fn read_queued(
                     flight.done += more as u64;
                     let is_at_end = more == 0 || !flight.done.is_multiple_of(alignment);
                     if flight.done < flight.read.length && is_at_end {
-                        shared.is_short.store(true, Ordering::Relaxed);
+                        lane.own.is_short.store(true, Ordering::Relaxed);
                         is_over = true;
                     }
                     flight.done >= flight.read.length || is_at_end
@@ -177,14 +128,14 @@ pub fn read_queued(
                 Err(error) if is_temporary(&error) => false,
                 Err(error) => {
                     let done = flight.done;
-                    let error = shared.fail(flight.read, Failure { done, error });
+                    let error = fail(lane, flight.read, Failure { done, error });
                     failure.get_or_insert(error);
                     is_over = true;
                     true
                 }
             };
             if is_whole {
-                lane.note(flight.done.min(flight.read.length), now - flight.began);
+                note(lane, flight.done.min(flight.read.length), now - flight.began);
                 last = Some(now);
                 idle.push(slot);
             } else {
@@ -194,7 +145,7 @@ pub fn read_queued(
         }
     }
     if let Some(last) = last {
-        lane.last.get_or_init(|| last);
+        lane.finish(last);
     }
     failure.map_or(Ok(()), Err)
 }

@@ -81,9 +81,12 @@ struct Ended {
     has_begun: bool,
 }
 
+/// Beginning and end in milliseconds, and operations.
+type Told = (u128, u128, u64);
+
 impl Ended {
     /// Beginning, end and operations of each interval, and of the total.
-    fn lines(&self) -> (Vec<(u128, u128, u64)>, (u128, u128, u64)) {
+    fn lines(&self) -> (Vec<Told>, Told) {
         let line = |cut: &Cut<u64>| {
             let ms = |mark: &Mark<u64>| mark.snapshot.at.duration_since(self.beginning).as_millis();
             (ms(&cut.from), ms(&cut.to), cut.sample().counts.ops)
@@ -334,7 +337,7 @@ fn the_cpu_time_of_a_span_is_between_its_two_ends() {
     story.wake(100);
     story.operation(150);
     let ended = story.close();
-    let cpu = |cut: &Cut<u64>| cut.to.snapshot.cpu - cut.from.snapshot.cpu;
+    let cpu = |cut: &Cut<u64>| cut.to.snapshot.cpu.saturating_sub(cut.from.snapshot.cpu);
     assert_eq!(ended.intervals.iter().map(cpu).sum::<Duration>(), cpu(&ended.total));
     assert_eq!(cpu(&ended.total), Duration::from_micros(3), "that of the first operation too");
 }
