@@ -230,7 +230,7 @@ mod tests {
 
     const MILLI: Duration = Duration::from_millis(1);
 
-    fn measurement<'a>(stop: &'a Stop, time: Option<Duration>, interval: Option<Duration>) -> Measurement<'a> {
+    fn measurement(stop: &Stop, time: Option<Duration>, interval: Option<Duration>) -> Measurement<'_> {
         let timing = Timing { warmup: Duration::ZERO, time, interval };
         Measurement { stop, progress: None, timing, leads: true, cpu: CpuOf::Workers, workers: "null" }
     }

@@ -15,18 +15,10 @@ use crate::shown::shown;
 /// Runs the verb. A path that fails does not keep the others from their turn.
 pub fn print(args: &FactsArgs) -> anyhow::Result<Ending> {
     let session = args.output.open("nfscopy", &FACTS)?;
-    let mut ending = Ending::Measured;
-    for path in &args.paths {
-        let teller = Teller::new(&session, &FACTS, args.output.label.as_ref(), shown(path));
-        if let Err(error) = tell(&teller, path) {
-            session.console.error(&cli::message(&error));
-            ending = Ending::Failed;
-        }
-        if let Some(early) = Ending::of(&session.stop) {
-            return Ok(early);
-        }
-    }
-    Ok(ending)
+    cli::in_turn(&args.paths, &session, |path| {
+        tell(&Teller::new(&session, &FACTS, args.output.label.as_ref(), shown(path)), path)?;
+        Ok(None)
+    })
 }
 
 fn tell(teller: &Teller<'_>, path: &Path) -> anyhow::Result<()> {

@@ -1,20 +1,21 @@
 //! `nfscopy`: files to, from and within a mounted directory, with the mount's own facts beside the speed.
 
 mod args;
+mod bench;
 mod calls;
 mod copy;
 mod facts;
 mod file;
 mod fresh;
-mod like;
 mod measure;
+mod mechanism;
 mod mounted;
 mod mountstats;
-mod plan;
 mod record;
 mod run;
 mod shown;
 mod tree;
+mod warning;
 mod worker;
 mod workspace;
 

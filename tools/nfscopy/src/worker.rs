@@ -5,13 +5,10 @@ use std::cell::Cell;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
-use common::measure::counters::Counters;
-use common::measure::crew::Bell;
-use common::measure::latency::Recorder;
 use nix::errno::Errno;
 
 use crate::shown::shown;
@@ -69,50 +66,39 @@ impl Step {
     }
 }
 
-/// What the workers of one phase share with its sampler.
+/// What the workers of one phase share beside what they count.
 #[derive(Debug, Default)]
 pub struct Shared {
-    halt: AtomicBool,
     cut: AtomicBool,
-    /// When the first call began.
-    pub first: OnceLock<Instant>,
     /// Calls that failed.
     pub errors: AtomicU64,
     /// The first call that failed and its errno, as in `fsync:EIO`.
     pub failure: OnceLock<String>,
-    /// How bytes moved, where that turns out only by trying; see [`crate::copy::Mechanism`].
+    /// How bytes moved, where that turns out only by trying; see [`crate::mechanism::Mechanism`].
     pub mechanism: AtomicU8,
 }
 
 impl Shared {
-    /// The time is over: what was written still has to become safe.
-    pub fn halt(&self) {
-        self.halt.store(true, Ordering::Relaxed);
-    }
-
     /// Somebody wants to leave: nothing more is worth waiting for.
     pub fn cut(&self) {
         self.cut.store(true, Ordering::Relaxed);
-        self.halt();
     }
 }
 
-/// What one worker shares with the sampler.
+/// What one worker shares beside what it counts.
 #[derive(Debug)]
-pub struct Lane {
-    /// What it did.
-    pub counters: Counters,
-    /// How long each operation took.
-    pub latencies: Recorder,
+pub struct Own {
+    shared: Arc<Shared>,
     /// Files it worked on.
     pub files: AtomicU64,
     /// Nanoseconds by step.
     pub steps: [AtomicU64; TIMED],
-    /// When its last call ended; set at its end.
-    pub last: OnceLock<Instant>,
     doing: AtomicU8,
     at: Mutex<At>,
 }
+
+/// A worker's lane.
+pub type Lane = common::measure::lane::Lane<Own>;
 
 /// Where a worker is.
 #[derive(Debug, Default)]
@@ -128,78 +114,80 @@ impl At {
     }
 }
 
-impl Default for Lane {
-    fn default() -> Self {
+impl Own {
+    /// Before the first call.
+    pub fn new(shared: &Arc<Shared>) -> Self {
         Self {
-            counters: Counters::default(),
-            latencies: Recorder::default(),
+            shared: Arc::clone(shared),
             files: AtomicU64::new(0),
             steps: Default::default(),
-            last: OnceLock::new(),
             doing: AtomicU8::new(IDLE),
             at: Mutex::default(),
         }
     }
-}
 
-impl Lane {
-    /// The call that it is in, and where, for people who wait.
-    pub fn waits_for(&self) -> Option<String> {
+    /// The call that it is in, and where.
+    fn waits_for(&self) -> Option<String> {
         let step = Step::ALL.get(usize::from(self.doing.load(Ordering::Relaxed)))?;
         let at = self.at.lock().unwrap_or_else(PoisonError::into_inner);
         Some(format!("{} {}", step.name(), at.of(*step)))
     }
 }
 
+/// The calls that workers are in, for people who wait.
+pub fn waited_for(lanes: &[Lane]) -> Option<String> {
+    let calls: Vec<_> = lanes.iter().filter_map(|lane| lane.own.waits_for()).collect();
+    let first = calls.first()?;
+    Some(if calls.len() > 1 { format!("{first} and {} other calls", calls.len() - 1) } else { first.clone() })
+}
+
 /// One worker at work.
 #[derive(Debug)]
 pub struct Worker<'a> {
     lane: &'a Lane,
-    shared: &'a Shared,
+    own: &'a Own,
     now: Cell<Instant>,
     took: Cell<Duration>,
 }
 
 impl<'a> Worker<'a> {
     /// Starts the clock.
-    pub fn start(lane: &'a Lane, shared: &'a Shared, bell: &Bell) -> Self {
+    pub fn start(lane: &'a Lane) -> Self {
         let now = Instant::now();
-        if shared.first.set(now).is_ok() {
-            bell.ring();
-        }
-        Self { lane, shared, now: Cell::new(now), took: Cell::default() }
+        lane.begin(now);
+        Self { lane, own: &lane.own, now: Cell::new(now), took: Cell::default() }
     }
 
     /// Notes the end.
     pub fn finish(&self) {
-        self.lane.last.get_or_init(|| self.now.get());
+        self.lane.finish(self.now.get());
     }
 
     /// Where it works from here on, for messages.
     pub fn at(&self, path: &Path) {
-        *self.lane.at.lock().unwrap_or_else(PoisonError::into_inner) = At { path: path.to_owned(), source: None };
+        *self.own.at.lock().unwrap_or_else(PoisonError::into_inner) = At { path: path.to_owned(), source: None };
     }
 
     /// What it reads from here on, while it writes where it is.
     pub fn reading(&self, source: &Path) {
-        self.lane.at.lock().unwrap_or_else(PoisonError::into_inner).source = Some(source.to_owned());
+        self.own.at.lock().unwrap_or_else(PoisonError::into_inner).source = Some(source.to_owned());
     }
 
     /// Does one call and adds its time to the step. Interrupted calls are made again.
     pub fn timed<T>(&self, step: Step, mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
         let began = Instant::now();
-        self.lane.doing.store(step as u8, Ordering::Relaxed);
+        self.own.doing.store(step as u8, Ordering::Relaxed);
         let outcome = loop {
             match call() {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 outcome => break outcome,
             }
         };
-        self.lane.doing.store(IDLE, Ordering::Relaxed);
+        self.own.doing.store(IDLE, Ordering::Relaxed);
         let now = Instant::now();
         self.now.set(now);
         self.took.set(now - began);
-        if let Some(time) = self.lane.steps.get(step as usize) {
+        if let Some(time) = self.own.steps.get(step as usize) {
             // Only this thread adds.
             time.store(time.load(Ordering::Relaxed) + nanos(now - began), Ordering::Relaxed);
         }
@@ -213,10 +201,10 @@ impl<'a> Worker<'a> {
 
     /// Counts a failure of `step` while doing `what` (as in `write at offset 5`).
     pub fn fail(&self, step: Step, error: io::Error, what: &str) -> anyhow::Error {
-        self.shared.errors.fetch_add(1, Ordering::Relaxed);
+        self.own.shared.errors.fetch_add(1, Ordering::Relaxed);
         let name = error.raw_os_error().map_or_else(|| format!("{:?}", error.kind()), errno_name);
-        self.shared.failure.get_or_init(|| format!("{}:{name}", step.name()));
-        let at = self.lane.at.lock().unwrap_or_else(PoisonError::into_inner).of(step);
+        self.own.shared.failure.get_or_init(|| format!("{}:{name}", step.name()));
+        let at = self.own.at.lock().unwrap_or_else(PoisonError::into_inner).of(step);
         let hint = hint(&error);
         anyhow!(error).context(format!("{at}: cannot {what}{hint}"))
     }
@@ -224,7 +212,7 @@ impl<'a> Worker<'a> {
     /// Adds one operation that moved `bytes` and took `latency`.
     pub fn done(&self, bytes: u64, latency: Duration) {
         self.lane.counters.add(bytes);
-        self.lane.latencies.record(latency);
+        self.lane.record(latency);
     }
 
     /// Adds to the counts without a latency.
@@ -235,7 +223,7 @@ impl<'a> Worker<'a> {
     /// Adds a file that was worked on.
     pub fn count_file(&self) {
         // Only this thread adds.
-        self.lane.files.store(self.lane.files.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        self.own.files.store(self.own.files.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 
     /// How long the last call took.
@@ -245,17 +233,17 @@ impl<'a> Worker<'a> {
 
     /// No new operation should begin.
     pub fn is_halted(&self) -> bool {
-        self.shared.halt.load(Ordering::Relaxed)
+        self.lane.is_halted()
     }
 
     /// Nothing more is worth waiting for.
     pub fn is_cut(&self) -> bool {
-        self.shared.cut.load(Ordering::Relaxed)
+        self.own.shared.cut.load(Ordering::Relaxed)
     }
 
     /// Notes a mechanism; of several the weakest (largest) remains.
     pub fn note_mechanism(&self, mechanism: u8) {
-        self.shared.mechanism.fetch_max(mechanism, Ordering::Relaxed);
+        self.own.shared.mechanism.fetch_max(mechanism, Ordering::Relaxed);
     }
 }
 
@@ -285,6 +273,7 @@ fn hint(error: &io::Error) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use common::measure::lane::Track;
 
     #[test]
     fn every_step_stands_at_its_own_number() {
@@ -293,8 +282,9 @@ mod tests {
 
     #[test]
     fn the_first_failure_is_named_and_all_are_counted() {
-        let (lane, shared) = (Lane::default(), Shared::default());
-        let worker = Worker { lane: &lane, shared: &shared, now: Cell::new(Instant::now()), took: Cell::default() };
+        let shared = Arc::new(Shared::default());
+        let track = Track::new(true, [Own::new(&shared)]).unwrap();
+        let worker = Worker::start(&track.lanes()[0]);
         worker.at(Path::new("/mnt/a\nb"));
         let fail = |step, code| worker.must(step, "do it", || Err::<(), _>(io::Error::from_raw_os_error(code)));
         let error = fail(Step::Fsync, libc::EIO).unwrap_err();
@@ -306,8 +296,9 @@ mod tests {
 
     #[test]
     fn an_interrupted_call_is_made_again() {
-        let (lane, shared) = (Lane::default(), Shared::default());
-        let worker = Worker { lane: &lane, shared: &shared, now: Cell::new(Instant::now()), took: Cell::default() };
+        let shared = Arc::new(Shared::default());
+        let track = Track::new(true, [Own::new(&shared)]).unwrap();
+        let worker = Worker::start(&track.lanes()[0]);
         let mut calls = 0;
         let outcome = worker.timed(Step::Read, || {
             calls += 1;

@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use common::console::Console;
 use walkdir::WalkDir;
 
@@ -15,6 +15,12 @@ use crate::shown::shown;
 /// NFS keeps a file that somebody has open under a name `.nfs...` when it is deleted. How long to wait for its end.
 const SILLY_WAIT: Duration = Duration::from_secs(5);
 const SILLY_POLL: Duration = Duration::from_millis(100);
+
+/// Refuses what is no directory, before anything is done.
+pub fn check_directory(path: &Path) -> anyhow::Result<()> {
+    let metadata = path.metadata().with_context(|| format!("cannot use {}", shown(path)))?;
+    if metadata.is_dir() { Ok(()) } else { bail!("cannot use {}: it is not a directory", shown(path)) }
+}
 
 /// The directory.
 #[derive(Debug)]

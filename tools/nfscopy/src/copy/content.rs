@@ -11,7 +11,7 @@ use nix::fcntl::copy_file_range;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::calls::put;
-use crate::copy::Mechanism;
+use crate::mechanism::Mechanism;
 use crate::worker::{Step, Worker};
 
 /// What one call of `copy_file_range(2)` may move: it cannot be interrupted, and intervals should show something.

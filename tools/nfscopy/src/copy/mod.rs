@@ -2,6 +2,7 @@
 
 mod content;
 mod place;
+mod plan;
 mod scan;
 mod work;
 
@@ -9,76 +10,39 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use anyhow::bail;
-use common::cli::{Ending, Session, Usage};
+use common::cli::{Ending, Session};
 use common::schema::nfscopy::SCHEMA;
 
 use crate::args::CopyArgs;
+use crate::bench::Bench;
 use crate::copy::place::{Destination, Naming};
+use crate::copy::plan::CopyPlan;
 use crate::copy::scan::Source;
 use crate::copy::work::Job;
-use crate::measure::{Phase, Place};
+use crate::measure::{Phase, Site};
+use crate::mechanism::Mechanism;
 use crate::mounted::Mounted;
 use crate::record::Setup;
-use crate::run::Bench;
 use crate::shown::shown;
-
-/// Bytes per read and write when nobody says.
-const DEFAULT_BLOCK: u64 = 1 << 20;
-
-/// Largest block: a call moves no more than 2 GiB (write(2)).
-const MAX_BLOCK: u64 = 1 << 30;
-
-/// How bytes moved, the cheapest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Mechanism {
-    /// Source and copy share their blocks.
-    Reflink = 1,
-    /// The kernel copied, or on NFS 4.2 the server.
-    CopyFileRange = 2,
-    /// We read and wrote.
-    ReadWrite = 3,
-}
-
-impl Mechanism {
-    /// From its number; zero is none.
-    pub fn of(number: u8) -> Option<Self> {
-        [Self::Reflink, Self::CopyFileRange, Self::ReadWrite].into_iter().find(|mechanism| *mechanism as u8 == number)
-    }
-
-    /// The word in the mechanism column.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Reflink => "reflink",
-            Self::CopyFileRange => "copy_file_range",
-            Self::ReadWrite => "read_write",
-        }
-    }
-}
 
 /// Runs the verb.
 pub fn run(args: &CopyArgs) -> anyhow::Result<Ending> {
-    let block = args.block.unwrap_or(DEFAULT_BLOCK);
-    if block > MAX_BLOCK {
-        return Err(Usage(format!("--block {block} is too large (at most 1G)")).into());
-    }
+    let plan = CopyPlan::of(args)?;
     let repeat = args.repeat.repeat()?;
-    let destination = Destination::of(&args.source, &args.target, args.force)?;
-    if matches!(destination, Destination::Nowhere) && (args.verify || args.offload) {
-        return Err(Usage("--verify and --offload make no sense with /dev/null: nothing is written".into()).into());
-    }
     let session = args.output.open("nfscopy", &SCHEMA)?;
-    let mounted = mounted(&args.source, &destination);
-    let place = Place { session: &session, mounted: &mounted, interval: args.interval.interval };
-    let target = shown(destination.path().unwrap_or(&args.source));
-    let mut bench = Bench::new(place, args.output.label.as_ref(), target, repeat);
-    let mut may_replace = args.force;
+    let destination = &plan.destination;
+    let mounted = mounted(&plan.source, destination);
+    let site = Site { session: &session, mounted: &mounted, interval: args.interval.interval };
+    let target = shown(destination.path().unwrap_or(&plan.source));
+    let mut bench = Bench::new(site, args.output.label.as_ref(), target, repeat);
+    let mut may_replace = plan.may_replace;
     loop {
-        let source = Source::scan(&args.source, &session.stop)?;
+        let source = Source::scan(&plan.source, &session.stop)?;
         if let Some(ending) = Ending::of(&session.stop) {
             return Ok(ending);
         }
-        let copier = Copier { args, session: &session, source: &source, block };
-        let outcome = match &destination {
+        let copier = Copier { plan: &plan, session: &session, source: &source };
+        let outcome = match destination {
             Destination::Nowhere => copier.measure(&mut bench, None)?,
             Destination::At { directory, path } => {
                 let naming = Naming::new(directory, path, source.mode(), may_replace);
@@ -118,10 +82,9 @@ fn mounted(source: &Path, destination: &Destination) -> Mounted {
 
 /// One run.
 struct Copier<'a> {
-    args: &'a CopyArgs,
+    plan: &'a CopyPlan,
     session: &'a Session,
     source: &'a Source,
-    block: u64,
 }
 
 impl Copier<'_> {
@@ -133,9 +96,9 @@ impl Copier<'_> {
         let job = Job {
             source,
             copy,
-            block: self.block,
-            may_offload: self.args.offload,
-            hashes: self.args.verify.then_some(&hashes[..]),
+            block: self.plan.block,
+            may_offload: self.plan.may_offload,
+            hashes: self.plan.verifies.then_some(&hashes[..]),
         };
         let setup = Setup {
             sync: match copy {
@@ -144,20 +107,20 @@ impl Copier<'_> {
                 Some(_) => "fsync",
             },
             threads: 1,
-            block: Some(self.block),
+            block: Some(self.plan.block),
             file_bytes: source.largest(),
             cached_pct: source.cached_pct,
             is_sparse: source.is_sparse,
-            wanted: Some(if self.args.offload { Mechanism::CopyFileRange } else { Mechanism::ReadWrite }),
+            wanted: Some(if self.plan.may_offload { Mechanism::CopyFileRange } else { Mechanism::ReadWrite }),
             expected: Some(source.bytes()),
             ..Setup::default()
         };
-        let works = vec![job.copying(naming.filter(|_| !self.args.verify))?];
+        let works = vec![job.copying(naming.filter(|_| !self.plan.verifies))?];
         if let Some(ending) = bench.measure(Phase { test: "copy", setup, works, time: None })? {
             return Ok(Some(ending));
         }
         match place {
-            Some(place) if self.args.verify => self.verify(bench, &job, place),
+            Some(place) if self.plan.verifies => self.verify(bench, &job, place),
             _ => Ok(None),
         }
     }
@@ -176,7 +139,7 @@ impl Copier<'_> {
         let setup = Setup {
             mechanism: "read_write",
             threads: 1,
-            block: Some(self.block),
+            block: Some(self.plan.block),
             file_bytes: copied.largest(),
             cached_pct: copied.cached_pct,
             ..Setup::default()

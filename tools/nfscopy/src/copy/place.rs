@@ -13,10 +13,9 @@ use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
 use nix::sys::stat::{major, minor};
 
 use crate::copy::scan::refuse_special;
-use crate::run::check_directory;
 use crate::shown::shown;
 use crate::worker::{Step, Worker};
-use crate::workspace;
+use crate::workspace::{self, check_directory};
 
 /// Where a copy goes.
 #[derive(Debug)]

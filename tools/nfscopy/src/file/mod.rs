@@ -2,6 +2,8 @@
 
 mod blocks;
 mod bytes;
+mod like;
+mod plan;
 mod set;
 
 use common::cli::Ending;
@@ -9,29 +11,33 @@ use common::files::shuffle::share;
 use common::schema::nfscopy::SCHEMA;
 
 use crate::args::{FileArgs, Like, PhaseName};
+use crate::bench::Bench;
+use crate::file::plan::{FilePhase, FilePlan, Sweep};
 use crate::file::set::FileSet;
 use crate::fresh::Fresh;
-use crate::measure::{Phase, Place, Work};
+use crate::measure::{Phase, Site, Work};
 use crate::mounted::Mounted;
-use crate::plan::{FilePhase, Plan, Sweep};
 use crate::record::Setup;
-use crate::run::{Bench, check_directory};
 use crate::shown::shown;
-use crate::tree;
-use crate::workspace::Workspace;
+use crate::tree::{self, TreePlan};
+use crate::workspace::{self, Workspace};
 
 /// bonnie++'s seekers.
 const SEEKERS: u32 = 5;
 
 /// Runs the verb.
 pub fn run(args: &FileArgs) -> anyhow::Result<Ending> {
-    let plan = Plan::of(args)?;
+    let plan = match args.like {
+        Some(program) => like::plan(program, args)?,
+        None => FilePlan::own(args),
+    };
+    let plan = plan.check()?;
     let repeat = args.repeat.repeat()?;
-    check_directory(&args.directory)?;
+    workspace::check_directory(&args.directory)?;
     let session = args.output.open("nfscopy", &SCHEMA)?;
     let mounted = Mounted::holding(&args.directory);
-    let place = Place { session: &session, mounted: &mounted, interval: args.interval.interval };
-    let mut bench = Bench::new(place, args.output.label.as_ref(), shown(&args.directory), repeat);
+    let site = Site { session: &session, mounted: &mounted, interval: args.interval.interval };
+    let mut bench = Bench::new(site, args.output.label.as_ref(), shown(&args.directory), repeat);
     loop {
         for sweep in &plan.sweeps {
             let outcome = bench.within(&args.directory, |bench, workspace| large(bench, workspace, &plan, sweep))?;
@@ -39,7 +45,7 @@ pub fn run(args: &FileArgs) -> anyhow::Result<Ending> {
                 return Ok(ending);
             }
             if plan.like == Some(Like::Bonnie)
-                && let Some(ending) = tree::like_bonnie(&mut bench, &args.directory, sweep.threads)?
+                && let Some(ending) = tree::measure(&mut bench, &args.directory, &TreePlan::like_bonnie(sweep.threads))?
             {
                 return Ok(ending);
             }
@@ -51,7 +57,12 @@ pub fn run(args: &FileArgs) -> anyhow::Result<Ending> {
 }
 
 /// All phases with one number of threads.
-fn large(bench: &mut Bench<'_>, workspace: &Workspace, plan: &Plan, sweep: &Sweep) -> anyhow::Result<Option<Ending>> {
+fn large(
+    bench: &mut Bench<'_>,
+    workspace: &Workspace,
+    plan: &FilePlan,
+    sweep: &Sweep,
+) -> anyhow::Result<Option<Ending>> {
     let mut files = FileSet::new(workspace, plan, sweep.threads);
     for phase in &sweep.phases {
         if phase.name == PhaseName::Write {
@@ -75,7 +86,7 @@ fn large(bench: &mut Bench<'_>, workspace: &Workspace, plan: &Plan, sweep: &Swee
 }
 
 /// The phase with its workers.
-fn measured<'a>(plan: &'a Plan, phase: &'a FilePhase, files: &'a FileSet) -> anyhow::Result<Phase<'a>> {
+fn measured<'a>(plan: &'a FilePlan, phase: &'a FilePhase, files: &'a FileSet) -> anyhow::Result<Phase<'a>> {
     let reads = !matches!(phase.name, PhaseName::Write | PhaseName::RandWrite | PhaseName::StdioWrite);
     let writes = !matches!(phase.name, PhaseName::Read | PhaseName::RandRead | PhaseName::StdioRead);
     let is_bytewise = matches!(phase.name, PhaseName::StdioWrite | PhaseName::StdioRead);
@@ -108,7 +119,7 @@ fn measured<'a>(plan: &'a Plan, phase: &'a FilePhase, files: &'a FileSet) -> any
 
 /// What worker `index` does. All memory is there before the clock starts.
 fn work<'a>(
-    plan: &'a Plan,
+    plan: &'a FilePlan,
     phase: &'a FilePhase,
     files: &'a FileSet,
     threads: u32,

@@ -10,8 +10,8 @@ use common::files::page_cache;
 use common::files::shuffle::share;
 use common::stop::Stop;
 
+use crate::file::plan::FilePlan;
 use crate::fresh::Fresh;
-use crate::plan::Plan;
 use crate::shown::shown;
 use crate::workspace::Workspace;
 
@@ -34,7 +34,7 @@ pub struct FileSet(Vec<FileOf>);
 
 impl FileSet {
     /// Names and sizes; nothing exists.
-    pub fn new(workspace: &Workspace, plan: &Plan, threads: u32) -> Self {
+    pub fn new(workspace: &Workspace, plan: &FilePlan, threads: u32) -> Self {
         let file = |index: u32| {
             let (_, size) = share(plan.size, threads.into(), index.into());
             FileOf { path: workspace.join(&format!("file-{index}")), size, there: 0 }

@@ -11,8 +11,8 @@ use common::files::shuffle::{Shuffle, share};
 use common::stop::Stop;
 
 use crate::shown::shown;
-use crate::tree::Tree;
 use crate::tree::name::Name;
+use crate::tree::plan::Tree;
 use crate::workspace::Workspace;
 
 /// A thread's part of the tree.

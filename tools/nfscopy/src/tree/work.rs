@@ -15,7 +15,7 @@ use crate::calls::{close, get, put};
 use crate::fresh::Fresh;
 use crate::measure::Work;
 use crate::tree::patch::Patch;
-use crate::tree::{Deed, Tree};
+use crate::tree::plan::{Deed, Tree};
 use crate::worker::{Step, Worker};
 
 /// Larger files take several calls.

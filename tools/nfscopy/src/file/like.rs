@@ -12,14 +12,14 @@
 use common::cli::Usage;
 
 use crate::args::{FileArgs, Like, PhaseName};
-use crate::plan::{FilePhase, Plan, Sweep};
+use crate::file::plan::{FilePhase, FilePlan, Sweep};
 
 /// bonnie++'s chunk and tiobench's block.
 const CHUNK: u64 = 8192;
 const SMALL: u64 = 4096;
 
 /// What the program would do.
-pub fn plan(program: Like, args: &FileArgs) -> Result<Plan, Usage> {
+pub fn plan(program: Like, args: &FileArgs) -> Result<FilePlan, Usage> {
     let size = match args.size {
         Some(size) => size,
         None => twice_the_memory()?,
@@ -30,7 +30,7 @@ pub fn plan(program: Like, args: &FileArgs) -> Result<Plan, Usage> {
         Like::Dd => (&[1][..], dd()),
     };
     let threads = if args.threads.is_empty() { default } else { &args.threads };
-    Ok(Plan {
+    Ok(FilePlan {
         size,
         sweeps: threads.iter().map(|threads| Sweep { threads: *threads, phases: phases.clone() }).collect(),
         like: Some(program),

@@ -6,7 +6,6 @@ use common::cli::Usage;
 use common::sys::mapping;
 
 use crate::args::{FileArgs, Like, PhaseName};
-use crate::like;
 
 /// What all files together hold when nobody says.
 const DEFAULT_SIZE: u64 = 1 << 30;
@@ -46,7 +45,7 @@ pub struct FilePhase {
 
 /// Everything about the files.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct FilePlan {
     /// Bytes of all files together.
     pub size: u64,
     pub sweeps: Vec<Sweep>,
@@ -59,17 +58,9 @@ pub struct Plan {
     pub time: Option<Duration>,
 }
 
-impl Plan {
-    /// What was asked for.
-    pub fn of(args: &FileArgs) -> Result<Self, Usage> {
-        let plan = match args.like {
-            Some(program) => like::plan(program, args)?,
-            None => Self::own(args),
-        };
-        plan.check()
-    }
-
-    fn own(args: &FileArgs) -> Self {
+impl FilePlan {
+    /// What was asked for in single options.
+    pub fn own(args: &FileArgs) -> Self {
         let default =
             [PhaseName::Write, PhaseName::Rewrite, PhaseName::Read, PhaseName::RandRead, PhaseName::RandWrite];
         let names = if args.phases.is_empty() { &default[..] } else { &args.phases };
@@ -85,7 +76,8 @@ impl Plan {
         }
     }
 
-    fn check(self) -> Result<Self, Usage> {
+    /// Refuses what makes no sense.
+    pub fn check(self) -> Result<Self, Usage> {
         for Sweep { threads, phases } in &self.sweeps {
             if self.size < u64::from(*threads) {
                 return Err(Usage(format!("--size {} is less than a byte for each of --threads {threads}", self.size)));
@@ -125,7 +117,7 @@ impl FilePhase {
         }
     }
 
-    fn check(&self, plan: &Plan, threads: u32) -> Result<(), Usage> {
+    fn check(&self, plan: &FilePlan, threads: u32) -> Result<(), Usage> {
         let block = self.block;
         if block > MAX_BLOCK {
             return Err(Usage(format!("--block {block} is too large (at most 1G)")));
