@@ -1,5 +1,7 @@
 //! Runs of one measurement, one after the other: when they are enough, what is printed of each, and how it all ends.
 
+use std::fmt;
+
 use crate::cli::{self, Ending, Session};
 use crate::console::Console;
 use crate::measure::repeat::{Next, Repeat};
@@ -51,11 +53,13 @@ impl Rate {
             Self::Ops(_) => Self::Ops(value),
         }
     }
+}
 
-    fn text(self) -> String {
-        match self {
-            Self::Bytes(value) => units::rate_text(value),
-            Self::Ops(value) => format!("{value:.0}/s"),
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Bytes(value) => f.write_str(&units::rate_text(value)),
+            Self::Ops(value) => write!(f, "{value:.0}/s"),
         }
     }
 }
@@ -88,37 +92,44 @@ pub fn run<O: Outcome>(
     }
 }
 
-/// Prints a run and says what there is to say of it. A failure ends the tool; so does a signal, and if both came, the tool
-/// ends by the signal, as whoever sent it expects, and the failure is said.
+/// Prints a run, says what there is to say of it, and decides what comes after it.
 pub fn conclude(session: &Session, repeat: &mut Repeat, outcome: &mut impl Outcome) -> anyhow::Result<Step> {
     let rate = outcome.rate();
     let next = repeat.finish(rate.map(Rate::value));
     if next == Next::Unsettled {
         outcome.raise(Flag::Unsettled);
     }
-    outcome.print(&session.lines)?;
-    let failure = outcome.take_failure();
-    match (Ending::of(&session.stop), failure) {
-        (Some(ending @ Ending::Interrupted(_)), failure) => {
-            if let Some(failure) = failure {
-                session.console.error(&cli::message(&failure));
-            }
-            return Ok(Step::End(ending));
-        }
-        (_, Some(failure)) => return Err(failure),
-        (Some(ending), None) => return Ok(Step::End(ending)),
-        (None, None) => {}
+    if let Some(ending) = publish(session, outcome)? {
+        return Ok(Step::End(ending));
     }
-    outcome.advise(&session.console);
     let confidence = repeat.confidence().zip(rate);
     let mean = confidence.map(|((mean, half_width), rate)| mean_text(repeat.done(), rate.of(mean), half_width));
     session.console.summary(&[Some(outcome.sentence()), mean].into_iter().flatten().collect::<Vec<_>>().join("; "));
     Ok(if next == Next::Again { Step::Again } else { Step::Enough })
 }
 
+/// Prints a run and says what is doubtful about it; an ending only if there is nothing to do after it. A failure ends the
+/// tool; so does a signal, and if both came, the tool ends by the signal, as whoever sent it expects, and the failure is
+/// said.
+pub fn publish(session: &Session, outcome: &mut impl Outcome) -> anyhow::Result<Option<Ending>> {
+    outcome.print(&session.lines)?;
+    match (Ending::of(&session.stop), outcome.take_failure()) {
+        (Some(ending @ Ending::Interrupted(_)), Some(failure)) => {
+            session.console.error(&cli::message(&failure));
+            Ok(Some(ending))
+        }
+        (_, Some(failure)) => Err(failure),
+        (Some(ending), None) => Ok(Some(ending)),
+        (None, None) => {
+            outcome.advise(&session.console);
+            Ok(None)
+        }
+    }
+}
+
 fn mean_text(runs: u64, mean: Rate, half_width: f64) -> String {
     let share = 100.0 * half_width / mean.value().max(f64::MIN_POSITIVE);
-    format!("mean of {runs} runs {} ± {share:.1} %", mean.text())
+    format!("mean of {runs} runs {mean} ± {share:.1} %")
 }
 
 #[cfg(test)]

@@ -2,5 +2,6 @@
 
 pub mod access;
 pub mod peer;
+pub mod peer_line;
 pub mod socket;
 pub mod wire;

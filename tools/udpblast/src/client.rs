@@ -5,21 +5,22 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
 use common::cli::{Ending, OutputArgs, ScheduleArgs, Session};
-use common::measure::repeat::Next;
-use common::measure::sample::{self, Identity};
+use common::measure::sample;
+use common::measure::series;
 use common::net::access::Secret;
 use common::net::peer::PeerArgs;
-use common::schema::line::Flag;
+use common::net::peer_line::PeerLine;
 use common::schema::udpblast::SCHEMA;
 use common::units;
 
 use crate::args::{BlastArgs, DatagramArgs, PingArgs};
-use crate::engine::receive::Intake;
-use crate::flow::{self, Finished, Plan, Role};
+use crate::exchange::Exchange;
+use crate::flow::{self, Finished};
 use crate::packet::HEADER;
-use crate::protocol::{Kind, Request, Word};
-use crate::record::{Record, Subject};
-use crate::serve::blast;
+use crate::part::{self, Agreed, End, Speaker};
+use crate::protocol::Word;
+use crate::record::Record;
+use crate::request::{Request, TestKind};
 use crate::session::{self, RETRY, Talk, hear, say, try_say};
 use crate::udp::{self, Wishes};
 
@@ -27,7 +28,7 @@ use crate::udp::{self, Wishes};
 const LAST_WORD: Duration = Duration::from_secs(1);
 
 /// `udpblast send` and `recv`.
-pub fn transfer(kind: Kind, args: &BlastArgs) -> anyhow::Result<Ending> {
+pub fn transfer(kind: TestKind, args: &BlastArgs) -> anyhow::Result<Ending> {
     let request = Request {
         rate: args.rate.bits(),
         bytes: args.bytes,
@@ -40,12 +41,12 @@ pub fn transfer(kind: Kind, args: &BlastArgs) -> anyhow::Result<Ending> {
 /// `udpblast ping`.
 pub fn ping(args: &PingArgs) -> anyhow::Result<Ending> {
     let request =
-        Request { size: Some(args.size), ..request(Kind::Ping, &args.peer, &args.lines, &args.schedule, None) };
+        Request { size: Some(args.size), ..request(TestKind::Ping, &args.peer, &args.lines, &args.schedule, None) };
     repeat(&args.peer, request, &args.schedule, true, &args.lines)
 }
 
 fn request(
-    kind: Kind,
+    kind: TestKind,
     peer: &PeerArgs,
     lines: &OutputArgs,
     schedule: &ScheduleArgs,
@@ -77,26 +78,14 @@ fn repeat(
     is_timed: bool,
     lines: &OutputArgs,
 ) -> anyhow::Result<Ending> {
-    let mut repeat = schedule.repeat(is_timed)?;
+    let repeat = schedule.repeat(is_timed)?;
     let session = lines.open("udpblast", &SCHEMA)?;
     let client = Client::new(peer, lines, &session)?;
-    loop {
-        request.run = repeat.number();
-        let mut outcome = client.measure(&request)?;
-        let next = repeat.finish(outcome.rate());
-        outcome.own.raise_if(next == Next::Unsettled, Flag::Unsettled);
-        client.print(&outcome)?;
-        if let Some(ending) = Ending::of(&session.stop) {
-            return Ok(ending);
-        }
-        client.sum_up(&outcome, &request);
-        if let Some(failure) = outcome.failure {
-            return Err(failure.context(peer.context()));
-        }
-        if next != Next::Again {
-            return Ok(Ending::Measured);
-        }
-    }
+    let ending = series::run(&session, repeat, |run| {
+        request.run = run;
+        client.measure(&request).map(Some)
+    })?;
+    Ok(ending.unwrap_or(Ending::Measured))
 }
 
 /// A client of one listener.
@@ -106,35 +95,6 @@ pub struct Client<'a> {
     host: String,
     secret: Option<Secret>,
     session: &'a Session,
-}
-
-/// What came out of a run.
-pub struct Outcome {
-    /// This end's total.
-    pub own: Record,
-    /// The listener's total.
-    pub others: Option<String>,
-    /// What went wrong.
-    pub failure: Option<anyhow::Error>,
-    kind: Kind,
-}
-
-impl Outcome {
-    fn rate(&self) -> Option<f64> {
-        let line = &self.own.line;
-        let cell = |column: &str| {
-            let place = SCHEMA.columns().position(|candidate| candidate.name == column)?;
-            let mut reader = csv::ReaderBuilder::new()
-                .has_headers(false)
-                .from_reader(self.others.as_deref().unwrap_or("").as_bytes());
-            reader.records().next()?.ok()?.get(place)?.parse().ok()
-        };
-        match self.kind {
-            Kind::Send => cell("bytes_per_s"),
-            Kind::Recv => line.bytes_per_s.map(common::schema::Fixed::value),
-            Kind::Ping => line.ops_per_s.map(common::schema::Fixed::value),
-        }
-    }
 }
 
 impl<'a> Client<'a> {
@@ -149,41 +109,14 @@ impl<'a> Client<'a> {
         })
     }
 
-    /// Prints both totals, the sender's first, and what should be said of them.
-    pub fn print(&self, outcome: &Outcome) -> anyhow::Result<()> {
-        let own = Some(outcome.own.text()?);
-        let (first, second) =
-            if outcome.kind == Kind::Recv { (outcome.others.clone(), own) } else { (own, outcome.others.clone()) };
-        [first, second].iter().flatten().try_for_each(|line| self.session.lines.write_line(line))?;
-        let drops = outcome.own.socket_drops();
-        if drops > 0 {
-            self.session.console.notice(&format!(
-                "{drops} datagrams were lost in the receiver's own socket buffer, not in the network: give it a larger \
-                 one (sysctl net.core.rmem_max, or run the receiver as root), a CPU of its own, or a lower --rate"
-            ));
-        }
-        Ok(())
-    }
-
-    fn sum_up(&self, outcome: &Outcome, request: &Request) {
-        let line = &outcome.own.line;
-        let text = if request.kind == Kind::Ping {
-            format!("{} {} round trips", self.peer.host, line.ops.unwrap_or_default())
-        } else {
-            let rate = request.rate.map_or_else(|| "max".into(), |bits| units::rate_text(bits as f64 / 8.0));
-            let moved = outcome.rate().map_or_else(|| "nothing".into(), units::rate_text);
-            format!("{}: {moved} received at --rate {rate}", self.peer.host)
-        };
-        let lost = outcome.own.lost_pct().map_or_else(String::new, |lost| format!(", {lost:.2} % lost"));
-        self.session.console.summary(&(text + &lost));
-    }
-
     /// Runs one test.
-    pub fn measure(&self, request: &Request) -> anyhow::Result<Outcome> {
-        self.agree_and_run(request).with_context(|| self.peer.context())
+    pub fn measure(&self, request: &Request) -> anyhow::Result<Exchange> {
+        let mut exchange = self.agree_and_run(request).with_context(|| self.peer.context())?;
+        exchange.failure = exchange.failure.map(|failure| failure.context(self.peer.context()));
+        Ok(exchange)
     }
 
-    fn agree_and_run(&self, request: &Request) -> anyhow::Result<Outcome> {
+    fn agree_and_run(&self, request: &Request) -> anyhow::Result<Exchange> {
         let deadline = Instant::now() + self.peer.connect_timeout;
         let socket = self.connect(deadline)?;
         udp::prepare(&socket, Wishes { buffer: request.buffer, fragment: request.fragment, offload: request.offload })?;
@@ -191,13 +124,16 @@ impl<'a> Client<'a> {
         let talk = Talk::of_client();
         let tag = self.agree(&socket, &request, deadline)?;
         say(&socket, &Word::Alive);
-        let plan = self.plan(&socket, &request, tag)?;
+        let size = request.size.unwrap_or_default();
+        let agreed = Agreed { tag, size, idle_timeout: self.peer.idle_timeout };
+        let speaker = Speaker { host: self.host.clone(), label: self.label.clone(), target: self.peer.host.clone() };
+        let plan = part::plan(&request, End::Client, agreed, speaker, &socket)?;
         let stop = self.session.stop.child()?;
         let progress = self.session.console.progress(request.time.map(|time| time + request.warmup));
         let emit = |record: &Record| self.session.lines.write_line(&record.text()?);
         let pass_on = || self.pass_on(&socket, &talk);
         let work = || flow::run(plan, &socket, &talk, &stop, Some(&progress), &emit);
-        let (mut finished, gone) = if request.kind == Kind::Send {
+        let (mut finished, gone) = if request.kind == TestKind::Send {
             session::with_attendant(&socket, &talk, &stop, self.peer.idle_timeout, pass_on, work)?
         } else {
             (work()?, None)
@@ -256,44 +192,6 @@ impl<'a> Client<'a> {
         bail!("no answer (--connect-timeout): is a udpblast listening there, and does a firewall let UDP pass?")
     }
 
-    fn plan(&self, socket: &UdpSocket, request: &Request, tag: u32) -> anyhow::Result<Plan> {
-        let idle_timeout = self.peer.idle_timeout;
-        let size = request.size.unwrap_or_default();
-        let role = match request.kind {
-            Kind::Send => Role::Blast(blast(request, tag, size)),
-            Kind::Recv => Role::Receive(Intake { tag, offload: request.offload, idle_timeout }),
-            Kind::Ping => Role::Ping { tag, size, idle_timeout },
-        };
-        let identity = Identity {
-            schema: SCHEMA.tag,
-            host: self.host.clone(),
-            label: self.label.clone(),
-            test: role.test(),
-            target: self.peer.host.clone(),
-            run: request.run,
-        };
-        let subject = Subject {
-            identity,
-            direction: request.kind.direction(),
-            is_echo: request.kind == Kind::Ping,
-            rate: request.rate,
-            size,
-            header_bytes: udp::header_bytes(socket.peer_addr()?.ip()),
-            mtu: udp::mtu(socket),
-            buffers: udp::granted(socket),
-            buffer_asked: request.buffer,
-            sends: request.kind != Kind::Recv,
-        };
-        Ok(Plan {
-            subject,
-            role,
-            time: request.time,
-            warmup: request.warmup,
-            interval: request.interval,
-            max_time: None,
-        })
-    }
-
     /// Prints the listener's lines that have come, in their order, and asks for one that was lost.
     fn pass_on(&self, socket: &UdpSocket, talk: &Talk) -> anyhow::Result<()> {
         while let Some(line) = talk.next_line() {
@@ -312,10 +210,10 @@ impl<'a> Client<'a> {
         talk: &Talk,
         request: &Request,
         mut finished: Finished,
-    ) -> anyhow::Result<Outcome> {
+    ) -> anyhow::Result<Exchange> {
         let kind = request.kind;
         // A receiver knows its counts, and tells them; a sender asks for them.
-        let own_report = talk.sent().filter(|_| kind == Kind::Recv).map(|sent| finished.report(sent));
+        let own_report = talk.sent().filter(|_| kind == TestKind::Recv).map(|sent| finished.report(sent));
         let done = match own_report {
             Some((arrived, jitter_us)) => Word::report(arrived, jitter_us),
             None => Word::End { sent: finished.all_sent(), whole: !finished.is_cut },
@@ -326,7 +224,7 @@ impl<'a> Client<'a> {
         };
         let begun = Instant::now();
         let (mut said, mut rest, mut gone) = (None::<Instant>, Vec::new(), None);
-        if kind == Kind::Recv && own_report.is_none() && !self.session.stop.is_set() && finished.failure.is_none() {
+        if kind == TestKind::Recv && own_report.is_none() && !self.session.stop.is_set() && finished.failure.is_none() {
             // Cut short without the sender's last word: there is nothing to agree on.
             finished.fail(Some(anyhow!("the sender did not say how much it sent")));
         }
@@ -334,7 +232,7 @@ impl<'a> Client<'a> {
             while let Some(line) = talk.next_line() {
                 rest.push(line);
             }
-            let has_report = kind != Kind::Send || talk.report().is_some();
+            let has_report = kind != TestKind::Send || talk.report().is_some();
             if has_report && talk.missing().is_none() {
                 break;
             }
@@ -362,18 +260,18 @@ impl<'a> Client<'a> {
         (0..3).for_each(|_| say(socket, &Word::Bye));
         finished.fail(talk.failed().map(|why| anyhow!("the listener gave up: {why}")));
         finished.fail(gone.filter(|_| !self.session.stop.is_set()));
-        let report = own_report.or_else(|| talk.report().filter(|_| kind == Kind::Send));
+        let report = own_report.or_else(|| talk.report().filter(|_| kind == TestKind::Send));
         let own = finished.total(report);
-        let total = rest.pop();
+        let others = rest.pop().map(|line| PeerLine::read(&SCHEMA, &line)).transpose()?;
         rest.iter().try_for_each(|line| self.session.lines.write_line(line))?;
-        Ok(Outcome { own, others: total, failure: finished.failure, kind })
+        Ok(Exchange { own, others, failure: finished.failure, kind, asked: request.rate })
     }
 }
 
 /// The request with the size of a datagram that this end's route takes, if this end sends.
 fn sized(request: &Request, socket: &UdpSocket) -> anyhow::Result<Request> {
     let mut request = request.clone();
-    if request.kind == Kind::Recv {
+    if request.kind == TestKind::Recv {
         return Ok(request);
     }
     let fits = udp::fits(socket);

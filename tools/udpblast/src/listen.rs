@@ -21,7 +21,8 @@ use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, setsockopt, sockopt};
 
 use crate::args::ListenArgs;
-use crate::protocol::{HELLO_BYTES, Kind, Request, Word};
+use crate::protocol::{HELLO_BYTES, Word};
+use crate::request::{Request, TestKind};
 use crate::serve::{Shared, serve};
 use crate::session::say;
 use crate::udp;
@@ -240,11 +241,11 @@ impl Listener {
             return Some(format!("{time} were asked for, {most} are allowed (--max-time)"));
         }
         if let Some(most) =
-            args.max_rate.filter(|most| request.kind != Kind::Ping && request.rate.is_none_or(|rate| rate > *most))
+            args.max_rate.filter(|most| request.kind != TestKind::Ping && request.rate.is_none_or(|rate| rate > *most))
         {
             return Some(format!("at most {most} bit/s are allowed (--max-rate)"));
         }
-        let secret = self.secret.as_ref().filter(|_| request.kind == Kind::Recv || guard.require_secret)?;
+        let secret = self.secret.as_ref().filter(|_| request.kind == TestKind::Recv || guard.require_secret)?;
         match proof {
             Some(proof) if secret.verifies(cookie, "start", proof) => None,
             Some(_) => Some("the client does not know the secret (--secret-file)".into()),

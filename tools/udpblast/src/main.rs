@@ -3,17 +3,23 @@
 mod args;
 mod client;
 mod engine;
+mod exchange;
 mod flow;
 mod listen;
 mod packet;
+mod part;
+mod plan;
 mod protocol;
 mod record;
+mod request;
+mod role;
 mod run;
 mod search;
 mod serve;
 mod session;
 mod tally;
 mod udp;
+mod warning;
 
 fn main() -> std::process::ExitCode {
     common::cli::main(&common::schema::udpblast::SCHEMA, run::run)

@@ -2,12 +2,14 @@
 
 use anyhow::bail;
 use common::cli::Ending;
+use common::measure::series;
 use common::schema::udpblast::SCHEMA;
 use common::units;
 
 use crate::args::SearchArgs;
-use crate::client::{Client, Outcome};
-use crate::protocol::{Kind, Request};
+use crate::client::Client;
+use crate::exchange::Exchange;
+use crate::request::{Request, TestKind};
 
 /// Most trials: each halves what is not known.
 const MAX_TRIALS: u64 = 40;
@@ -17,20 +19,15 @@ pub fn search(args: &SearchArgs) -> anyhow::Result<Ending> {
     let session = args.lines.open("udpblast", &SCHEMA)?;
     let client = Client::new(&args.peer, &args.lines, &session)?;
     let (mut low, mut high, mut rate) = (0, None, args.rate);
-    let mut best: Option<Outcome> = None;
+    let mut best: Option<Exchange> = None;
     for run in 1..=MAX_TRIALS {
-        let outcome = client.measure(&trial(args, run, rate))?;
-        client.print(&outcome)?;
-        if let Some(ending) = Ending::of(&session.stop) {
+        let mut exchange = client.measure(&trial(args, run, rate))?;
+        if let Some(ending) = series::publish(&session, &mut exchange)? {
             return Ok(ending);
         }
-        if let Some(failure) = outcome.failure {
-            return Err(failure.context(args.peer.context()));
-        }
-        let is_kept = outcome.own.keeps(rate) && outcome.own.lost_pct().is_some_and(|lost| lost <= args.loss);
-        if is_kept {
+        if exchange.keeps(rate, args.loss) {
             low = rate;
-            best = Some(outcome);
+            best = Some(exchange);
         } else {
             high = Some(rate);
         }
@@ -45,7 +42,9 @@ pub fn search(args: &SearchArgs) -> anyhow::Result<Ending> {
     let Some(best) = best else {
         bail!("{}: even {} bit/s lost more than {} %", args.peer.context(), rate, args.loss);
     };
-    session.lines.write_line(&best.own.renamed("udp_search").text()?)?;
+    let mut answer = best.own;
+    answer.line.test = "udp_search";
+    session.lines.write_line(&answer.text()?)?;
     session.console.summary(&format!(
         "highest rate with at most {} % lost: {}",
         args.loss,
@@ -56,7 +55,7 @@ pub fn search(args: &SearchArgs) -> anyhow::Result<Ending> {
 
 fn trial(args: &SearchArgs, run: u64, rate: u64) -> Request {
     Request {
-        kind: Kind::Send,
+        kind: TestKind::Send,
         run,
         label: args.lines.label.clone(),
         rate: Some(rate),

@@ -7,18 +7,17 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use common::cli::Session;
-use common::measure::sample::Identity;
 use common::schema::line::Flag;
-use common::schema::udpblast::SCHEMA;
 use common::stop::Stop;
 use nix::sys::eventfd::EventFd;
 
 use crate::args::ListenArgs;
-use crate::engine::receive::Intake;
-use crate::engine::send::Blast;
-use crate::flow::{self, Finished, Plan, Role};
-use crate::protocol::{Kind, Request, Word};
-use crate::record::{Record, Subject};
+use crate::flow::{self, Finished};
+use crate::part::{self, Agreed, End, Speaker};
+use crate::plan::Plan;
+use crate::protocol::Word;
+use crate::record::Record;
+use crate::request::{Request, TestKind};
 use crate::session::{self, RETRY, Talk, hear, say};
 use crate::udp::{self, Wishes};
 
@@ -50,64 +49,21 @@ impl Shared {
     }
 
     fn plan(&self, socket: &UdpSocket, peer: SocketAddr, request: &Request, tag: u32) -> anyhow::Result<Plan> {
-        let header_bytes = udp::header_bytes(peer.ip());
         let fits = udp::fits(socket);
         let size = request.size.unwrap_or(fits);
-        let idle_timeout = request.idle_timeout.min(self.args.idle_timeout);
-        let role = match request.kind {
-            Kind::Send => Role::Receive(Intake { tag, offload: request.offload, idle_timeout }),
-            Kind::Ping => Role::Pong { tag, idle_timeout },
-            Kind::Recv => {
-                if size > fits && !request.fragment {
-                    anyhow::bail!("--size {size} does not fit the listener's MTU (at most {fits}; --fragment)");
-                }
-                Role::Blast(blast(request, tag, size))
-            }
-        };
+        if request.kind == TestKind::Recv && size > fits && !request.fragment {
+            anyhow::bail!("--size {size} does not fit the listener's MTU (at most {fits}; --fragment)");
+        }
+        let agreed = Agreed { tag, size, idle_timeout: request.idle_timeout.min(self.args.idle_timeout) };
         let label = request.label.as_ref().or(self.args.lines.label.as_ref());
-        let identity = Identity {
-            schema: SCHEMA.tag,
+        let speaker = Speaker {
             host: self.host.clone(),
             label: label.cloned().unwrap_or_default(),
-            test: role.test(),
             target: peer.ip().to_string(),
-            run: request.run,
         };
-        let subject = Subject {
-            identity,
-            direction: request.kind.direction(),
-            is_echo: request.kind == Kind::Ping,
-            rate: request.rate,
-            size,
-            header_bytes,
-            mtu: udp::mtu(socket),
-            buffers: udp::granted(socket),
-            buffer_asked: request.buffer,
-            sends: request.kind == Kind::Recv,
-        };
-        Ok(Plan {
-            subject,
-            role,
-            time: request.time,
-            warmup: request.warmup,
-            interval: request.interval.or(self.args.interval.interval),
-            max_time: self.args.guard.max_time,
-        })
-    }
-}
-
-/// The sending part of a request.
-pub fn blast(request: &Request, tag: u32, size: u64) -> Blast {
-    Blast {
-        tag,
-        size,
-        // Bits to bytes; a rate below a byte per second is one.
-        rate: request.rate.map(|bits| (bits / 8).max(1)),
-        burst: request.burst,
-        quota: request.bytes.map(|bytes| bytes.div_ceil(size)),
-        time: request.time.map(|time| time + request.warmup),
-        offload: request.offload,
-        fragment: request.fragment,
+        let plan = part::plan(request, End::Listener, agreed, speaker, socket)?;
+        let interval = request.interval.or(self.args.interval.interval);
+        Ok(Plan { interval, max_time: self.args.guard.max_time, ..plan })
     }
 }
 
@@ -129,7 +85,7 @@ pub fn serve(shared: &Shared, socket: &UdpSocket, peer: SocketAddr, request: &Re
         Ok(())
     };
     let stop = shared.session.stop.child()?;
-    let (mut finished, gone) = if request.kind == Kind::Recv {
+    let (mut finished, gone) = if request.kind == TestKind::Recv {
         await_client(socket, &talk, &stop, tag, idle_timeout)?;
         let work = || flow::run(plan, socket, &talk, &stop, None, &emit);
         session::with_attendant(socket, &talk, &stop, idle_timeout, || Ok(()), work)?
@@ -175,8 +131,8 @@ fn conclude(
     let idle_timeout = request.idle_timeout.min(shared.args.idle_timeout);
     let is_there = || talk.silence() < idle_timeout && !stop.is_set();
     let report = match request.kind {
-        Kind::Send => talk.sent().map(|sent| finished.report(sent)),
-        Kind::Recv => {
+        TestKind::Send => talk.sent().map(|sent| finished.report(sent)),
+        TestKind::Recv => {
             let mut said: Option<Instant> = None;
             while talk.report().is_none() && is_there() && !talk.is_over() {
                 if said.is_none_or(|at| at.elapsed() >= RETRY) {
@@ -189,9 +145,9 @@ fn conclude(
             }
             talk.report()
         }
-        Kind::Ping => None,
+        TestKind::Ping => None,
     };
-    finished.is_cut |= talk.was_cut() || (report.is_none() && request.kind != Kind::Ping);
+    finished.is_cut |= talk.was_cut() || (report.is_none() && request.kind != TestKind::Ping);
     let total = finished.total(report);
     let text = total.text()?;
     shared.print(&text);
@@ -207,7 +163,7 @@ fn conclude(
             }
         }
         // A client that still says that it is done has not heard what came of it.
-        if request.kind != Kind::Recv && talk.was_asked_for_report() {
+        if request.kind != TestKind::Recv && talk.was_asked_for_report() {
             let (arrived, jitter_us) = report.unwrap_or_default();
             say(socket, &Word::report(arrived, jitter_us));
         }

@@ -8,6 +8,8 @@ use anyhow::Context;
 use nix::sys::socket::{getsockopt, setsockopt, sockopt};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
+use crate::plan::Route;
+
 /// What a receiver asks for, bytes: 100 ms at 1 Gbit/s, with the kernel's overhead.
 pub const BUFFER: usize = 32 * 1024 * 1024;
 
@@ -82,12 +84,17 @@ pub fn fits(socket: &UdpSocket) -> u64 {
 }
 
 /// Bytes of the UDP and IP headers of a datagram to `peer`.
-pub fn header_bytes(peer: IpAddr) -> u64 {
+fn header_bytes(peer: IpAddr) -> u64 {
     if peer.to_canonical().is_ipv6() { 48 } else { 28 }
 }
 
+/// What a connected socket says of the way to its other end.
+pub fn route(socket: &UdpSocket) -> io::Result<Route> {
+    Ok(Route { header_bytes: header_bytes(socket.peer_addr()?.ip()), mtu: mtu(socket), buffers: granted(socket) })
+}
+
 /// Send and receive buffer as granted.
-pub fn granted(socket: &UdpSocket) -> (Option<u64>, Option<u64>) {
+fn granted(socket: &UdpSocket) -> (Option<u64>, Option<u64>) {
     let bytes = |size: Result<usize, _>| size.ok().map(|size: usize| size as u64);
     (bytes(getsockopt(socket, sockopt::SndBuf)), bytes(getsockopt(socket, sockopt::RcvBuf)))
 }

@@ -1,16 +1,12 @@
-//! The hot loops, and what they share with the sampler.
+//! The hot loops, and what they share with whoever watches.
 
 pub mod ping;
 pub mod receive;
 pub mod send;
 
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
-
-use common::measure::counters::Counters;
-use common::measure::crew::Bell;
-use common::measure::latency::Recorder;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use crate::protocol::Word;
 use crate::tally::Tally;
@@ -41,37 +37,20 @@ impl Offload {
     }
 }
 
-/// What a worker shares.
+/// What a worker shares beside what it counts; a receiver counts distinct datagrams.
 #[derive(Debug, Default)]
-pub struct Lane {
-    /// Set when it is time to end.
-    pub halt: AtomicBool,
-    /// When the first datagram moved.
-    pub first: OnceLock<Instant>,
-    /// When the last one did; set at the end.
-    pub last: OnceLock<Instant>,
-    /// What moved; a receiver counts distinct datagrams.
-    pub counters: Counters,
+pub struct Own {
     /// Datagrams that the sender's own queue refused.
     pub sender_drops: AtomicU64,
     /// A receiver's account. The lock is taken once per call, and contended only when a sample is taken.
     pub tally: Mutex<Tally>,
-    /// Round-trip times.
-    pub latencies: Recorder,
     offload: AtomicU8,
 }
 
-impl Lane {
-    fn is_halted(&self) -> bool {
-        self.halt.load(Ordering::Relaxed)
-    }
+/// A worker's lane.
+pub type Lane = common::measure::lane::Lane<Own>;
 
-    fn begin(&self, at: Instant, bell: &Bell) {
-        if self.first.set(at).is_ok() {
-            bell.ring();
-        }
-    }
-
+impl Own {
     fn saw(&self, offload: Offload) {
         self.offload.fetch_max(offload as u8, Ordering::Relaxed);
     }

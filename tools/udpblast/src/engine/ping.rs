@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use common::files::buffer;
-use common::measure::crew::Bell;
 
 use super::{ALIVE, Inbox, Lane};
 use crate::packet::Header;
@@ -22,13 +21,12 @@ pub fn ping(
     idle_timeout: Duration,
     lane: &Lane,
     inbox: &dyn Inbox,
-    bell: &Bell,
 ) -> anyhow::Result<()> {
     let mut request = buffer::incompressible(usize::try_from(size)?)?;
     let mut response = vec![0; 65_536];
     let start = Instant::now();
     let mut answered = start;
-    lane.begin(start, bell);
+    lane.begin(start);
     let mut sequence = 0;
     let outcome = loop {
         if lane.is_halted() {
@@ -44,7 +42,7 @@ pub fn ping(
         }
         if await_response(socket, (tag, sequence), before, &mut response, lane, inbox)? {
             answered = Instant::now();
-            lane.latencies.record(answered - before);
+            lane.record(answered - before);
             lane.counters.add_many(2 * size, 1);
         } else if lane.is_halted() {
             break Ok(());
@@ -52,10 +50,10 @@ pub fn ping(
             break Err(anyhow::anyhow!("no response in time (--idle-timeout)"));
         }
         // Only now: one that is on its way is not lost.
-        lane.with_tally(|tally| tally.arrive(sequence));
+        lane.own.with_tally(|tally| tally.arrive(sequence));
         sequence += 1;
     };
-    lane.last.get_or_init(|| answered);
+    lane.finish(answered);
     outcome
 }
 
@@ -94,7 +92,6 @@ pub fn pong(
     idle_timeout: Duration,
     lane: &Lane,
     inbox: &dyn Inbox,
-    bell: &Bell,
 ) -> anyhow::Result<()> {
     let mut datagram = vec![0; 65_536];
     let (mut heard, mut spoke) = (Instant::now(), Instant::now());
@@ -104,10 +101,10 @@ pub fn pong(
                 heard = Instant::now();
                 match Header::read(&datagram[..length]).filter(|header| header.tag == tag) {
                     Some(header) => {
-                        lane.begin(heard, bell);
+                        lane.begin(heard);
                         // A response that cannot be sent is one that is lost.
                         let _ = socket.send(&datagram[..length]);
-                        lane.with_tally(|tally| tally.arrive(header.sequence));
+                        lane.own.with_tally(|tally| tally.arrive(header.sequence));
                         lane.counters.add_many(2 * length as u64, 1);
                     }
                     None => Word::parse(&datagram[..length]).into_iter().for_each(|word| inbox.take(word)),
@@ -117,7 +114,7 @@ pub fn pong(
             Err(error) => return Err(error).context("the other end is gone"),
         }
         if lane.is_halted() || inbox.has_ended() {
-            lane.last.get_or_init(|| heard);
+            lane.finish(heard);
             return Ok(());
         }
         if heard.elapsed() >= idle_timeout {

@@ -7,7 +7,6 @@ use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use common::measure::crew::Bell;
 use nix::errno::Errno;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, MultiHeaders, recvmmsg};
 
@@ -59,7 +58,7 @@ impl Aside {
 }
 
 /// Receives until the sender has said that it is done, or the halt.
-pub fn run(socket: &UdpSocket, intake: Intake, lane: &Lane, inbox: &dyn Inbox, bell: &Bell) -> anyhow::Result<()> {
+pub fn run(socket: &UdpSocket, intake: Intake, lane: &Lane, inbox: &dyn Inbox) -> anyhow::Result<()> {
     let buffers = if intake.offload { BUFFERS } else { 1 };
     let mut memory = vec![0; buffers * JOINED];
     let begun = Instant::now();
@@ -84,11 +83,11 @@ pub fn run(socket: &UdpSocket, intake: Intake, lane: &Lane, inbox: &dyn Inbox, b
                     has_data |= take(bytes, &aside, intake.tag, lane, inbox);
                 }
                 if calls > 1 {
-                    lane.saw(Offload::Mmsg);
+                    lane.own.saw(Offload::Mmsg);
                 }
                 if has_data {
                     last = Some(now);
-                    lane.begin(now, bell);
+                    lane.begin(now);
                 }
             }
             Err(Errno::EAGAIN | Errno::EINTR) => {}
@@ -111,7 +110,7 @@ pub fn run(socket: &UdpSocket, intake: Intake, lane: &Lane, inbox: &dyn Inbox, b
         }
     };
     if let Some(last) = last {
-        lane.last.get_or_init(|| last);
+        lane.finish(last);
     }
     outcome
 }
@@ -125,23 +124,23 @@ fn take(bytes: &[u8], aside: &Aside, tag: u32, lane: &Lane, inbox: &dyn Inbox) -
     if let Some(word) = bytes.first().filter(|first| first.is_ascii_lowercase()).and_then(|_| Word::parse(bytes).ok()) {
         if let (Word::End { sent, .. }, Some(drops)) = (&word, aside.drops) {
             // The gap at the very end.
-            lane.with_tally(|tally| tally.overflowed(drops, per_drop(lane), *sent));
+            lane.own.with_tally(|tally| tally.overflowed(drops, per_drop(lane), *sent));
         }
         inbox.take(word);
         return false;
     }
     let segment = aside.segment.unwrap_or(bytes.len()).max(1);
     if segment < bytes.len() {
-        lane.saw(Offload::Gro);
+        lane.own.saw(Offload::Gro);
     }
-    let (new_bytes, new) = lane.with_tally(|tally| count(bytes, segment, aside, tag, per_drop(lane), tally));
+    let (new_bytes, new) = lane.own.with_tally(|tally| count(bytes, segment, aside, tag, per_drop(lane), tally));
     lane.counters.add_many(new_bytes, new);
     new > 0
 }
 
 /// One overflow may stand for a whole joined buffer.
 fn per_drop(lane: &Lane) -> u64 {
-    if lane.offload() == Offload::Gro { MAX_SEGMENTS } else { 1 }
+    if lane.own.offload() == Offload::Gro { MAX_SEGMENTS } else { 1 }
 }
 
 /// Adds the datagrams of one buffer to the account; returns bytes and number of the distinct ones.

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use common::files::buffer;
-use common::measure::crew::Bell;
 use common::pace::Pace;
 use memmap2::MmapMut;
 use nix::errno::Errno;
@@ -59,13 +58,13 @@ impl Blast {
 }
 
 /// Sends until the halt, the time or the quota.
-pub fn run(socket: &UdpSocket, blast: &Blast, lane: &Lane, bell: &Bell) -> anyhow::Result<()> {
+pub fn run(socket: &UdpSocket, blast: &Blast, lane: &Lane) -> anyhow::Result<()> {
     let mut batch = Batch::new(socket, blast)?;
     let start = Instant::now();
-    lane.begin(start, bell);
+    lane.begin(start);
     let outcome = push(&mut batch, blast, start, lane);
-    lane.last.get_or_init(Instant::now);
-    lane.saw(batch.best);
+    lane.finish(Instant::now());
+    lane.own.saw(batch.best);
     outcome
 }
 
@@ -194,7 +193,7 @@ impl<'a> Batch<'a> {
         match Errno::from_raw(error.raw_os_error().unwrap_or_default()) {
             Errno::EINTR | Errno::EAGAIN => Ok(0),
             Errno::ENOBUFS => {
-                lane.sender_drops.fetch_add(count, Ordering::Relaxed);
+                lane.own.sender_drops.fetch_add(count, Ordering::Relaxed);
                 std::thread::sleep(BREATH);
                 Ok(0)
             }
