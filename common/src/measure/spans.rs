@@ -1,6 +1,7 @@
 //! Which stretches of a measurement become lines, by arithmetic on instants alone: the whole, from the first operation or
 //! the end of the warm-up to the last operation, and its intervals, which add up to it exactly.
 
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use super::counters::Counts;
@@ -62,9 +63,9 @@ impl<State> Cut<State> {
         Sample::between(&self.from.snapshot, &self.to.snapshot)
     }
 
-    /// The same of one lane.
-    pub fn sample_of(&self, lane: usize) -> Sample {
-        let counts = |mark: &Mark<State>| mark.lanes.get(lane).copied().unwrap_or_default();
+    /// The same of some of the lanes.
+    pub fn sample_of(&self, lanes: Range<usize>) -> Sample {
+        let counts = |mark: &Mark<State>| mark.lanes.get(lanes.clone()).unwrap_or_default().iter().copied().sum();
         let [from, to] = [&self.from, &self.to].map(|mark| mark.snapshot.with_counts(counts(mark)));
         Sample::between(&from, &to)
     }

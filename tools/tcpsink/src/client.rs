@@ -1,25 +1,23 @@
 //! The verbs that ask a sink: what they ask for, how often, and what comes out.
 
-use std::fmt::Write;
 use std::time::Duration;
 
 use anyhow::Context;
 use common::cli::{Ending, OutputArgs, ScheduleArgs, Session};
 use common::measure::crew::CpuList;
-use common::measure::repeat::{Next, Repeat};
 use common::measure::sample;
+use common::measure::series::{self, Outcome};
 use common::net::access::Secret;
 use common::net::peer::PeerArgs;
 use common::net::socket::Options;
-use common::schema::line::Flag;
 use common::schema::tcpsink::SCHEMA;
-use common::units;
 
 use crate::args::{ConnectArgs, PingArgs, RouteArgs, SendArgs, TcpArgs, TransferArgs};
-use crate::dialogue::{Dialogue, Outcome};
+use crate::dialogue::Dialogue;
 use crate::engine::Method;
 use crate::engine::file::Input;
 use crate::engine::ping::Sizes;
+use crate::exchange::Exchange;
 use crate::part::Speaker;
 use crate::request::{Kind, Request};
 
@@ -152,28 +150,19 @@ struct Job {
 
 impl Job {
     fn run(mut self, schedule: &ScheduleArgs, is_timed: bool, lines: &OutputArgs) -> anyhow::Result<Ending> {
-        let mut repeat = schedule.repeat(is_timed)?;
+        let repeat = schedule.repeat(is_timed)?;
         let session = lines.open("tcpsink", &SCHEMA)?;
-        loop {
-            self.request.run = repeat.number();
-            let mut outcome = self.measure(&session).with_context(|| self.peer.args.context())?;
-            let next = repeat.finish(outcome.rate());
-            outcome.raise_if(next == Next::Unsettled, Flag::Unsettled)?;
-            outcome.lines.iter().try_for_each(|line| session.lines.write_line(line.text()))?;
-            if let Some(ending) = Ending::of(&session.stop) {
-                return Ok(ending);
-            }
-            session.console.summary(&self.summary(&outcome, &repeat));
-            if let Some(failure) = outcome.failure {
-                return Err(failure.context(self.peer.args.context()));
-            }
-            if next != Next::Again {
-                return Ok(Ending::Measured);
-            }
-        }
+        let context = self.peer.args.context();
+        let ending = series::run(&session, repeat, |run| {
+            self.request.run = run;
+            let mut exchange = self.measure(&session).with_context(|| context.clone())?;
+            exchange.failure = exchange.failure.map(|failure| failure.context(context.clone()));
+            Ok(Some(exchange))
+        })?;
+        Ok(ending.unwrap_or(Ending::Measured))
     }
 
-    fn measure(&mut self, session: &Session) -> anyhow::Result<Outcome> {
+    fn measure(&mut self, session: &Session) -> anyhow::Result<Exchange> {
         let transfer =
             Dialogue::new(&self.peer, &self.request, session).sending(self.input.take()).pinging_every(self.ping_every);
         if !self.probes {
@@ -193,7 +182,7 @@ impl Job {
             ..self.request.clone()
         };
         let idle = Dialogue::probe(&self.peer, &ping, session, "tcp_idle_ping").hold(&session.stop)?;
-        idle.lines.iter().try_for_each(|line| session.lines.write_line(line.text()))?;
+        idle.print(&session.lines)?;
         if let Some(failure) = idle.failure {
             return Err(failure);
         }
@@ -206,26 +195,7 @@ impl Job {
             let outcome = transfer.then_stopping(&enough).hold(&session.stop);
             enough.set();
             let probed = probe.join().unwrap_or_else(|_| Err(anyhow::anyhow!("a worker thread panicked")));
-            let (mut outcome, probed) = (outcome?, probed.context("probe")?);
-            outcome.lines.extend(probed.lines);
-            outcome.failure = outcome.failure.or(probed.failure);
-            Ok(outcome)
+            Ok(outcome?.with(probed.context("probe")?))
         })
-    }
-
-    fn summary(&self, outcome: &Outcome, repeat: &Repeat) -> String {
-        // The result first, then what the sender has to add.
-        let (senders, results): (Vec<_>, Vec<_>) = outcome.lines.iter().partition(|line| line.test() == "tcp_send");
-        let lines = results.into_iter().chain(senders);
-        let mut parts: Vec<_> = lines.filter_map(|line| line.summary(&self.peer.args.host)).collect();
-        if let Some((mean, half_width)) = repeat.confidence() {
-            let mut text = format!("mean of {} runs ", self.request.run);
-            let share = 100.0 * half_width / mean.max(f64::MIN_POSITIVE);
-            let rate = if outcome.moves_bytes() { units::rate_text(mean) } else { format!("{mean:.0}/s") };
-            // Writing to a string cannot fail.
-            let _ = write!(text, "{rate} ± {share:.1} %");
-            parts.push(text);
-        }
-        parts.join("; ")
     }
 }

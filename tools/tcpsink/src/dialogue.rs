@@ -7,9 +7,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
 use common::cli::Session;
+use common::net::peer_line::PeerLine;
 use common::net::socket;
 use common::net::wire::WireError;
 use common::schema::line::Flag;
+use common::schema::tcpsink::SCHEMA;
 use common::stop::Stop;
 use common::units;
 
@@ -18,12 +20,12 @@ use crate::control::{self, Control};
 use crate::engine::Stream;
 use crate::engine::connect::Knock;
 use crate::engine::file::Input;
+use crate::exchange::Exchange;
 use crate::flow;
 use crate::part::{self, End};
-use crate::plan::{Finished, Plan};
+use crate::plan::Plan;
 use crate::protocol::{FromClient, FromSink};
 use crate::pulse::Pulse;
-use crate::report::Report;
 use crate::request::{Kind, Request, Way};
 use crate::role::Role;
 
@@ -48,18 +50,9 @@ pub struct Dialogue<'a> {
     probe: Option<&'static str>,
 }
 
-/// What came out of a test.
-#[derive(Debug)]
-pub struct Outcome {
-    /// The totals of both ends.
-    pub lines: Vec<Report>,
-    /// What went wrong.
-    pub failure: Option<anyhow::Error>,
-}
-
 /// The sink's part.
 struct Reply {
-    totals: Vec<Report>,
+    totals: Vec<PeerLine>,
     failure: Option<String>,
 }
 
@@ -96,7 +89,7 @@ impl<'a> Dialogue<'a> {
     }
 
     /// Runs it until it is done, `stop` is set or it fails.
-    pub fn hold(mut self, stop: &Stop) -> anyhow::Result<Outcome> {
+    pub fn hold(mut self, stop: &Stop) -> anyhow::Result<Exchange> {
         let deadline = Instant::now() + self.peer.args.connect_timeout;
         let (mut control, token) = self.ask(deadline)?;
         let address = control.stream().peer_addr().context("the sink went away")?;
@@ -184,7 +177,7 @@ impl<'a> Dialogue<'a> {
             kind => kind.ways().iter().map(|way| plan(*way)).map(with_input).collect(),
         };
         for plan in &mut plans {
-            plan.subject.identity.test = self.probe.unwrap_or(plan.role.test());
+            plan.identity.test = self.probe.unwrap_or(plan.role.test());
             plan.cpus = self.peer.cpus.clone();
         }
         plans
@@ -198,7 +191,7 @@ impl<'a> Dialogue<'a> {
         control: &TcpStream,
         heard: &Receiver<anyhow::Result<Reply>>,
         stop: &Stop,
-    ) -> anyhow::Result<Outcome> {
+    ) -> anyhow::Result<Exchange> {
         let lines = &self.session.lines;
         let total_time = self.request.time.map(|time| time + self.request.warmup);
         let progress = self.probe.is_none().then(|| self.session.console.progress(total_time));
@@ -225,24 +218,22 @@ impl<'a> Dialogue<'a> {
         for flow in &mut finished {
             flow.raise_if(flow.is_cut || sink_failed, Flag::Partial);
         }
-        let mut outcome = Outcome { lines: own_lines(&finished)?, failure: None };
-        outcome.failure = match reply {
+        let own = finished.into_iter().flat_map(|flow| flow.totals).collect();
+        let (sinks, failure) = match reply {
             Ok(reply) => {
-                let is_partial = reply.totals.iter().any(Report::is_partial) && !stop.is_set();
-                if self.probe.is_none() {
-                    outcome.lines.extend(reply.totals);
-                }
+                let is_partial = reply.totals.iter().any(|total| total.has(Flag::Partial)) && !stop.is_set();
                 // Either may be the consequence of the other.
-                match (own_failure, reply.failure.filter(|_| !stop.is_set())) {
+                let failure = match (own_failure, reply.failure.filter(|_| !stop.is_set())) {
                     (Some(own), Some(why)) => Some(anyhow!("{own:#}; the sink says: {why}")),
                     (None, Some(why)) => Some(anyhow!("the sink gave up: {why}")),
                     (own, None) => own.or_else(|| is_partial.then(|| anyhow!("the sink did not get all of it"))),
-                }
+                };
+                (if self.probe.is_none() { reply.totals } else { Vec::new() }, failure)
             }
-            Err(error) => own_failure.or(Some(error)),
+            // A client that is told to leave does not wait long for its sink.
+            Err(error) => (Vec::new(), own_failure.or(Some(error).filter(|_| !stop.is_set()))),
         };
-        outcome.lines.sort_by_key(Report::place);
-        Ok(outcome)
+        Ok(Exchange::new(own, sinks, failure))
     }
 
     /// Waits for the sink's totals for as long as bytes still get through, and the idle time after that.
@@ -280,14 +271,14 @@ impl<'a> Dialogue<'a> {
         while let Some(line) = control.read_line(None).context("no word from the sink")? {
             match FromSink::parse(&line)? {
                 FromSink::Line { text } => {
-                    let report = Report::read(text)?;
-                    if report.is_total() {
+                    let line = PeerLine::read(&SCHEMA, &text)?;
+                    if line.is_total() {
                         if reply.totals.len() >= MAX_TOTALS {
                             bail!("the sink does not keep to the protocol: it does not come to an end");
                         }
-                        reply.totals.push(report);
+                        reply.totals.push(line);
                     } else if self.probe.is_none() {
-                        self.session.lines.write_line(report.text())?;
+                        self.session.lines.write_line(&line.text()?)?;
                     }
                 }
                 FromSink::Failed { why } | FromSink::Refused { why } => reply.failure = Some(why),
@@ -300,11 +291,6 @@ impl<'a> Dialogue<'a> {
             None => bail!("the sink went away before its last word"),
         }
     }
-}
-
-/// The totals of this end's flows.
-fn own_lines(finished: &[Finished]) -> anyhow::Result<Vec<Report>> {
-    finished.iter().flat_map(|flow| &flow.totals).map(|record| Report::read(record.text()?)).collect()
 }
 
 /// The next word of a sink that is about to accept or refuse.
@@ -323,26 +309,5 @@ fn hear(control: &mut Control, deadline: Instant) -> anyhow::Result<FromSink> {
             bail!("no tcpsink is listening there: it answered '{}'", text.trim())
         }
         word => Ok(word?),
-    }
-}
-
-impl Outcome {
-    /// Raises a flag on all totals if `holds`.
-    pub fn raise_if(&mut self, holds: bool, flag: Flag) -> anyhow::Result<()> {
-        if holds { self.lines.iter_mut().try_for_each(|line| line.raise(flag)) } else { Ok(()) }
-    }
-
-    /// The result of the run: bytes per second received, of all directions, or operations per second.
-    pub fn rate(&self) -> Option<f64> {
-        let (test, column) = if self.moves_bytes() { ("tcp_recv", "bytes_per_s") } else { ("", "ops_per_s") };
-        let results = self.lines.iter().filter(|line| {
-            line.test() == test || (test.is_empty() && matches!(line.test(), "tcp_ping" | "tcp_connect"))
-        });
-        results.map(|line| line.number(column)).sum()
-    }
-
-    /// Whether bytes are the point of it.
-    pub fn moves_bytes(&self) -> bool {
-        self.lines.iter().any(|line| line.test() == "tcp_recv")
     }
 }

@@ -6,6 +6,7 @@ mod client;
 mod control;
 mod dialogue;
 mod engine;
+mod exchange;
 mod flow;
 mod lobby;
 mod part;
@@ -13,12 +14,12 @@ mod plan;
 mod protocol;
 mod pulse;
 mod record;
-mod report;
 mod request;
 mod role;
 mod run;
 mod serve;
 mod tcp_info;
+mod tcp_state;
 
 fn main() -> std::process::ExitCode {
     common::cli::main(&common::schema::tcpsink::SCHEMA, run::run)

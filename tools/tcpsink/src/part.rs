@@ -9,7 +9,6 @@ use crate::engine::Method;
 use crate::engine::receive::{COPY, Intake};
 use crate::engine::send::{MESSAGE, Sending};
 use crate::plan::Plan;
-use crate::record::Subject;
 use crate::request::{Kind, Request, Way};
 use crate::role::Role;
 
@@ -36,7 +35,6 @@ pub struct Speaker {
 /// The flow of one direction of `request` at one end.
 pub fn plan(request: &Request, way: Way, end: End, speaker: &Speaker) -> Plan {
     let role = role(request, way, end);
-    let streams = request.streams;
     let identity = Identity {
         schema: SCHEMA.tag,
         host: speaker.host.clone(),
@@ -45,19 +43,10 @@ pub fn plan(request: &Request, way: Way, end: End, speaker: &Speaker) -> Plan {
         target: speaker.target.clone(),
         run: request.run,
     };
-    let is_paced = request.rate.is_some() && role.sends();
-    let subject = Subject {
-        identity,
-        streams,
-        direction: way.name(),
-        method: role.method(),
-        sends: role.sends(),
-        is_paced,
-        message_bytes: role.message_bytes(),
-        response_bytes: role.response_bytes(),
-    };
     Plan {
-        subject,
+        identity,
+        way,
+        streams: request.streams,
         role,
         time: request.time,
         warmup: request.warmup,

@@ -3,16 +3,22 @@
 use std::time::Duration;
 
 use common::measure::crew::CpuList;
+use common::measure::sample::Identity;
 use common::schema::line::Flag;
 
-use crate::record::{Record, Subject};
+use crate::record::Record;
+use crate::request::Way;
 use crate::role::Role;
 
 /// One direction of a test, valid by construction.
 #[derive(Debug)]
 pub struct Plan {
-    /// What the lines say of it.
-    pub subject: Subject,
+    /// The columns that stay the same for all lines of a run.
+    pub identity: Identity,
+    /// Which way the payload goes.
+    pub way: Way,
+    /// Connections.
+    pub streams: u64,
     /// What is done.
     pub role: Role,
     /// Planned length after the warm-up. It ends the end that leads; the other goes on to the last byte.
@@ -53,14 +59,9 @@ pub struct Finished {
 impl Plan {
     /// The same direction with another role, which the lines name.
     #[must_use]
-    pub fn with_role(mut self, role: Role) -> Self {
-        self.subject.identity.test = role.test();
-        self.subject.method = role.method();
-        self.subject.sends = role.sends();
-        self.subject.message_bytes = role.message_bytes();
-        self.subject.response_bytes = role.response_bytes();
-        self.role = role;
-        self
+    pub fn with_role(self, role: Role) -> Self {
+        let identity = Identity { test: role.test(), ..self.identity };
+        Self { identity, role, ..self }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::engine::Stream;
-use crate::record::TcpState;
+use crate::tcp_state::TcpState;
 
 /// How often to look.
 const PULSE: Duration = Duration::from_millis(250);
@@ -33,11 +33,12 @@ impl Pulse {
     }
 
     /// Whether the count of what moved has stood still for `limit`.
-    pub fn is_silent(&mut self, now: Instant, limit: Duration, count: u64) -> bool {
+    pub fn is_silent(&mut self, now: Instant, limit: Duration, count: impl FnOnce() -> u64) -> bool {
         if now < self.next {
             return false;
         }
         self.next = now + PULSE;
+        let count = count();
         if self.acked.replace(count) != Some(count) {
             self.moved_at = now;
         }
@@ -50,7 +51,8 @@ impl Pulse {
             return false;
         }
         self.next = now + PULSE;
-        let tcp = TcpState::sum(&streams.iter().map(|stream| TcpState::of(stream, true)).collect::<Vec<_>>());
+        let states: Vec<_> = streams.iter().map(|stream| TcpState::of(stream, true)).collect();
+        let tcp = TcpState::sum(&states);
         if tcp.acked != self.acked || !(self.is_draining || tcp.has_outstanding) {
             (self.acked, self.moved_at) = (tcp.acked, now);
         }

@@ -1,221 +1,114 @@
 //! From two readings of the sockets and a sample to one line: pure arithmetic.
 
-use crate::tcp_info::TcpInfo;
-use common::measure::latency::Percentiles;
-use common::measure::sample::{Epoch, Identity, Sample};
-use common::net::socket;
-use common::output;
+use std::ops::Range;
+use std::sync::atomic::Ordering;
+
+use common::measure::latency::Latencies;
+use common::measure::spans::Cut;
 use common::schema::Fixed;
-use common::schema::line::{Flag, Flags, Line, Span};
+use common::schema::line::{Flag, Flags};
 use common::schema::tcpsink::Tcp;
 
-use crate::engine::{StageTimes, Stream};
+use crate::engine::{Lane, StageTimes};
+use crate::plan::Plan;
+use crate::tcp_state::TcpState;
 
-/// What the kernel says of a stream, or of all of one direction, at one moment.
+/// One line of `tcpsink`.
+pub type Record = common::measure::record::Record<Tcp>;
+
+/// What is read of a stream beside what its worker counts.
 #[derive(Debug, Clone, Default)]
-pub struct TcpState {
-    streams: u64,
-    /// Bytes of ours that the other end's kernel has.
-    pub acked: Option<u64>,
-    /// Bytes of ours wait in this end's kernel, or on their way.
-    pub has_outstanding: bool,
-    retransmits: Option<u64>,
-    retransmitted_bytes: Option<u64>,
-    reorderings: Option<u64>,
-    out_of_order: Option<u64>,
-    busy_us: Option<u64>,
-    rwnd_limited_us: Option<u64>,
-    sndbuf_limited_us: Option<u64>,
-    delivery_rate: Option<u64>,
-    pacing_rate: Option<u64>,
-    mss: Option<u64>,
-    rtt_us: Option<f64>,
-    rtt_var_us: Option<f64>,
-    min_rtt_us: Option<u64>,
-    cwnd_bytes: Option<u64>,
-    send_buffer: Option<u64>,
-    recv_buffer: Option<u64>,
-    congestion: Option<String>,
-}
-
-impl TcpState {
-    /// Asks the kernel.
-    pub fn of(stream: &Stream, sends: bool) -> Self {
-        let mut state = Self { streams: 1, ..Self::default() };
-        (state.send_buffer, state.recv_buffer) = socket::granted_buffers(&stream.socket);
-        state.congestion = socket::congestion_control(&stream.socket);
-        let Ok(info) = TcpInfo::of(&stream.socket) else { return state };
-        state.acked = info.bytes_acked();
-        state.has_outstanding = info.has_outstanding();
-        state.retransmits = info.total_retransmits();
-        state.retransmitted_bytes = info.bytes_retransmitted();
-        state.out_of_order = info.out_of_order_packets();
-        state.reorderings = info.reorderings();
-        state.rtt_us = info.rtt_us().map(|us| us as f64);
-        state.rtt_var_us = info.rtt_var_us().map(|us| us as f64);
-        state.min_rtt_us = info.min_rtt_us();
-        state.cwnd_bytes = info.send_cwnd().zip(info.send_mss()).map(|(segments, mss)| segments * mss);
-        state.pacing_rate = info.max_pacing_rate();
-        state.mss = if sends { info.send_mss() } else { info.recv_mss() };
-        if sends {
-            state.busy_us = info.busy_us();
-            state.rwnd_limited_us = info.rwnd_limited_us();
-            state.sndbuf_limited_us = info.sndbuf_limited_us();
-            state.delivery_rate = info.delivery_rate();
-        }
-        state
-    }
-
-    /// Counts, rates and windows summed, round-trip times averaged, buffers and names of the first.
-    pub fn sum(streams: &[Self]) -> Self {
-        let sum = |field: fn(&Self) -> Option<u64>| streams.iter().map(field).sum::<Option<u64>>();
-        let mean = |field: fn(&Self) -> Option<f64>| {
-            streams.iter().map(field).sum::<Option<f64>>().map(|total| total / streams.len() as f64)
-        };
-        let Some(first) = streams.first() else { return Self::default() };
-        Self {
-            streams: streams.len() as u64,
-            acked: sum(|state| state.acked),
-            has_outstanding: streams.iter().any(|state| state.has_outstanding),
-            retransmits: sum(|state| state.retransmits),
-            retransmitted_bytes: sum(|state| state.retransmitted_bytes),
-            reorderings: sum(|state| state.reorderings),
-            out_of_order: sum(|state| state.out_of_order),
-            busy_us: sum(|state| state.busy_us),
-            rwnd_limited_us: sum(|state| state.rwnd_limited_us),
-            sndbuf_limited_us: sum(|state| state.sndbuf_limited_us),
-            delivery_rate: sum(|state| state.delivery_rate),
-            pacing_rate: sum(|state| state.pacing_rate),
-            mss: streams.iter().filter_map(|state| state.mss).max(),
-            rtt_us: mean(|state| state.rtt_us),
-            rtt_var_us: mean(|state| state.rtt_var_us),
-            min_rtt_us: streams.iter().filter_map(|state| state.min_rtt_us).min(),
-            cwnd_bytes: sum(|state| state.cwnd_bytes),
-            send_buffer: first.send_buffer,
-            recv_buffer: first.recv_buffer,
-            congestion: first.congestion.clone(),
-        }
-    }
-
-    /// Whether the kernel granted less buffer than was asked for. It grants twice the request, for its own overhead.
-    pub fn is_capped(&self, asked: Option<u64>, sends: bool) -> bool {
-        let granted = if sends { self.send_buffer } else { self.recv_buffer };
-        asked.zip(granted).is_some_and(|(asked, granted)| granted < asked.saturating_mul(2))
-    }
-}
-
-/// What stays the same for all lines of one direction of a run.
-#[derive(Debug, Clone)]
-pub struct Subject {
-    /// The shared columns of it.
-    pub identity: Identity,
-    /// Connections.
-    pub streams: u64,
-    /// up, down or echo.
-    pub direction: &'static str,
-    /// How bytes are moved.
-    pub method: &'static str,
-    /// This end sends the payload.
-    pub sends: bool,
-    /// A rate is to be kept.
-    pub is_paced: bool,
-    /// Bytes per call, at most, or per request.
-    pub message_bytes: u64,
-    /// Bytes per response.
-    pub response_bytes: Option<u64>,
-}
-
-/// What was measured in a span beside the sample.
-#[derive(Debug, Clone, Default)]
-pub struct Details {
-    /// The kernel's state at its beginning and end.
-    pub tcp: [TcpState; 2],
-    /// Latencies of the transactions in it.
-    pub latency: Percentiles,
-    /// Where its time went.
+pub struct StreamState {
+    /// The kernel's state of it.
+    pub tcp: TcpState,
+    /// Where its worker's time went, where files are read or written.
     pub stages: Option<StageTimes>,
 }
 
-/// One line of `tcpsink`.
-#[derive(Debug, Clone)]
-pub struct Record {
-    /// The shared columns.
-    pub line: Line,
-    tcp: Tcp,
+/// The lines of a span: each stream's, if they are wanted, and the sum's.
+pub fn all(plan: &Plan, cut: &Cut<Vec<StreamState>>, lanes: &[Lane]) -> Vec<Record> {
+    let streams = if plan.per_stream { 0..lanes.len() } else { 0..0 };
+    let mut records: Vec<_> = streams.map(|index| of_stream(of(plan, cut, index..index + 1), index as u64)).collect();
+    records.push(of(plan, cut, 0..lanes.len()));
+    let fell_back = lanes.iter().any(|lane| lane.own.fell_back.load(Ordering::Relaxed));
+    for record in &mut records {
+        record.raise_if(fell_back, Flag::Fallback);
+    }
+    records
 }
 
-impl Record {
-    /// The line of a span.
-    pub fn new(subject: &Subject, epoch: &Epoch, span: Span, sample: &Sample, details: &Details) -> Self {
-        let [from, to] = &details.tcp;
-        let since = |field: fn(&TcpState) -> Option<u64>| {
-            field(to).zip(field(from)).map(|(now, then)| now.saturating_sub(then))
-        };
-        let share = |field: fn(&TcpState) -> Option<u64>| {
-            let all_us = sample.length.as_secs_f64() * 1e6 * to.streams as f64;
-            // The kernel accounts in jiffies: a share may end a little above the span.
-            Fixed::ratio(100.0 * since(field)? as f64, all_us).map(|share| share.min(100.0))
-        };
-        let steps = details.stages.map(|times| times.map(|time| Fixed::new(time.as_secs_f64())));
-        let step = |sends: bool, step: usize| steps.filter(|_| sends == subject.sends).and_then(|steps| steps[step]);
-        let tcp = Tcp {
-            streams: subject.streams,
-            stream: None,
-            direction: subject.direction,
-            method: subject.method,
-            pacing: subject.is_paced.then_some(if to.pacing_rate.is_some() { "kernel" } else { "sender" }),
-            message_bytes: subject.message_bytes,
-            response_bytes: subject.response_bytes,
-            send_buffer_bytes: to.send_buffer,
-            recv_buffer_bytes: to.recv_buffer,
-            mss_bytes: to.mss,
-            congestion: to.congestion.clone(),
-            rtt_us: to.rtt_us.and_then(Fixed::new),
-            rtt_var_us: to.rtt_var_us.and_then(Fixed::new),
-            min_rtt_us: to.min_rtt_us.and_then(|us| Fixed::new(us as f64)),
-            cwnd_bytes: to.cwnd_bytes,
-            delivery_bytes_per_s: to.delivery_rate,
-            pacing_bytes_per_s: to.pacing_rate,
-            busy_pct: share(|state| state.busy_us),
-            rwnd_limited_pct: share(|state| state.rwnd_limited_us),
-            sndbuf_limited_pct: share(|state| state.sndbuf_limited_us),
-            retransmitted_bytes: since(|state| state.retransmitted_bytes),
-            reorderings: since(|state| state.reorderings),
-            out_of_order_packets: since(|state| state.out_of_order),
-            p50_us: details.latency.p50,
-            p90_us: details.latency.p90,
-            p99_us: details.latency.p99,
-            p999_us: details.latency.p999,
-            max_us: details.latency.max,
-            read_s: step(true, 0),
-            send_s: step(true, 1),
-            write_s: step(false, 0),
-            fsync_s: step(false, 1),
-        };
-        let errors = since(|state| state.retransmits);
-        Self { line: sample.line(&subject.identity, epoch, span, errors, Flags::default()), tcp }
-    }
+/// Makes it the line of one stream: such lines have a test name of their own, so that nobody adds them to the sum.
+fn of_stream(mut record: Record, index: u64) -> Record {
+    record.line.test = match record.line.test {
+        "tcp_send" => "tcp_send_stream",
+        "tcp_recv" => "tcp_recv_stream",
+        other => other,
+    };
+    record.line.cpu_pct = None;
+    record.own.stream = Some(index);
+    record
+}
 
-    /// Makes it the line of one stream: such lines have a test name of their own, so that nobody adds them to the sum.
-    #[must_use]
-    pub fn of_stream(mut self, index: u64) -> Self {
-        self.line.test = match self.line.test {
-            "tcp_send" => "tcp_send_stream",
-            "tcp_recv" => "tcp_recv_stream",
-            other => other,
-        };
-        self.line.cpu_pct = None;
-        self.tcp.stream = Some(index);
-        self
-    }
+/// The line of some of the streams, or of all.
+fn of(plan: &Plan, cut: &Cut<Vec<StreamState>>, streams: Range<usize>) -> Record {
+    let sample = cut.sample_of(streams.clone());
+    let [before, after] = [&cut.from, &cut.to].map(|mark| mark.state.get(streams.clone()).unwrap_or_default());
+    let [from, to] = [before, after].map(|states| TcpState::sum(states.iter().map(|state| &state.tcp)));
+    let since =
+        |field: fn(&TcpState) -> Option<u64>| field(&to).zip(field(&from)).map(|(now, then)| now.saturating_sub(then));
+    let share = |field: fn(&TcpState) -> Option<u64>| {
+        let all_us = sample.length.as_secs_f64() * 1e6 * to.streams as f64;
+        // The kernel accounts in jiffies: a share may end a little above the span.
+        Fixed::ratio(100.0 * since(field)? as f64, all_us).map(|share| share.min(100.0))
+    };
+    let (sends, role) = (plan.role.sends(), &plan.role);
+    let stages = stages(before, after).map(|times| times.map(|time| Fixed::new(time.as_secs_f64())));
+    let step = |of_sender: bool, step: usize| stages.filter(|_| of_sender == sends).and_then(|steps| steps[step]);
+    let recorded = cut.latencies.get(streams.clone()).map(Latencies::sum).unwrap_or_default();
+    let latency = recorded.percentiles();
+    let own = Tcp {
+        streams: plan.streams,
+        stream: None,
+        direction: plan.way.name(),
+        method: role.method(),
+        pacing: role.is_paced().then_some(if to.pacing_rate.is_some() { "kernel" } else { "sender" }),
+        message_bytes: role.message_bytes(),
+        response_bytes: role.response_bytes(),
+        send_buffer_bytes: to.send_buffer,
+        recv_buffer_bytes: to.recv_buffer,
+        mss_bytes: to.mss,
+        congestion: to.congestion.clone(),
+        rtt_us: to.rtt_us.and_then(Fixed::new),
+        rtt_var_us: to.rtt_var_us.and_then(Fixed::new),
+        min_rtt_us: to.min_rtt_us.and_then(|us| Fixed::new(us as f64)),
+        cwnd_bytes: to.cwnd_bytes,
+        delivery_bytes_per_s: to.delivery_rate,
+        pacing_bytes_per_s: to.pacing_rate,
+        busy_pct: share(|state| state.busy_us),
+        rwnd_limited_pct: share(|state| state.rwnd_limited_us),
+        sndbuf_limited_pct: share(|state| state.sndbuf_limited_us),
+        retransmitted_bytes: since(|state| state.retransmitted_bytes),
+        reorderings: since(|state| state.reorderings),
+        out_of_order_packets: since(|state| state.out_of_order),
+        p50_us: latency.p50,
+        p90_us: latency.p90,
+        p99_us: latency.p99,
+        p999_us: latency.p999,
+        max_us: latency.max,
+        read_s: step(true, 0),
+        send_s: step(true, 1),
+        write_s: step(false, 0),
+        fsync_s: step(false, 1),
+    };
+    let mut flags = Flags::default();
+    flags.raise_if(to.is_capped(plan.buffer, sends), Flag::Capped);
+    Record { line: cut.line(&sample, &plan.identity, since(|state| state.retransmits), flags), own }
+}
 
-    /// Raises `flag` if `holds`.
-    pub fn raise_if(&mut self, holds: bool, flag: Flag) {
-        self.line.flags.raise_if(holds, flag);
-    }
-
-    /// The line as CSV, LF included.
-    pub fn text(&self) -> anyhow::Result<String> {
-        output::line_of(&(&self.line, &self.tcp))
-    }
+/// Where the time between two readings went; files have one stream.
+fn stages(before: &[StreamState], after: &[StreamState]) -> Option<StageTimes> {
+    before.iter().zip(after).find_map(|(then, now)| {
+        let (then, now) = then.stages.zip(now.stages)?;
+        Some(std::array::from_fn(|step| now[step].saturating_sub(then[step])))
+    })
 }

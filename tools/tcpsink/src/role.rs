@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use anyhow::anyhow;
-use common::measure::crew::Bell;
-use common::measure::latency::Recorder;
+use common::measure::crew::Work;
 use common::net::socket;
 
 use crate::engine::connect::Knock;
@@ -12,7 +11,7 @@ use crate::engine::file::{CHUNK, Input, Output};
 use crate::engine::ping::{self, Sizes};
 use crate::engine::receive::{self, Intake};
 use crate::engine::send::{Sender, Sending};
-use crate::engine::{Lane, Shared, Stages, Stream};
+use crate::engine::{Lane, Own, Stages, Stream};
 use crate::plan::Plan;
 
 /// What the workers of a flow do.
@@ -96,34 +95,26 @@ impl Role {
         }
     }
 
-    /// A lane for one worker.
-    pub fn lane(&self) -> Lane {
+    /// A rate is kept.
+    pub fn is_paced(&self) -> bool {
+        matches!(self, Self::Send(sending) if sending.rate.is_some())
+    }
+
+    /// What the lane of one worker has of its own.
+    pub fn own(&self) -> Own {
         let times_files = matches!(self, Self::SendFile(..) | Self::Store(_));
-        Lane {
-            stages: times_files.then(Stages::default),
-            latencies: self.measures_latency().then(Recorder::default),
-            ..Lane::default()
-        }
+        Own { stages: times_files.then(Stages::default), ..Own::default() }
     }
 }
 
-/// What a worker's thread runs.
-pub type Work<'a> = Box<dyn FnOnce(&Bell) -> anyhow::Result<()> + Send + 'a>;
-
 /// The work of stream number `index`; amounts are for all streams together.
-pub fn work<'a>(
-    plan: &'a Plan,
-    streams: &'a [Stream],
-    index: usize,
-    shared: &'a Shared,
-    lane: &'a Lane,
-) -> anyhow::Result<Work<'a>> {
+pub fn work<'a>(plan: &'a Plan, streams: &'a [Stream], index: usize, lane: &'a Lane) -> anyhow::Result<Work<'a>> {
     let share = |all: Option<u64>| {
-        let (index, of) = (index as u64, plan.subject.streams);
+        let (index, of) = (index as u64, plan.streams);
         all.map(|all| all / of + u64::from(index < all % of))
     };
     if let Role::Connect(knock) = &plan.role {
-        return Ok(Box::new(move |bell| knock.run(shared, lane, bell)));
+        return Ok(Box::new(move || knock.run(lane)));
     }
     let stream = streams.get(index).ok_or_else(|| anyhow!("stream {index} is missing"))?;
     let limit = share(plan.max_bytes);
@@ -135,18 +126,16 @@ pub fn work<'a>(
         Role::Send(sending) => {
             let quota = share(sending.quota).or(limit);
             let sender = Sender::new(&stream.socket, &Sending { quota, rate: share(sending.rate), ..*sending })?;
-            Box::new(move |bell| sender.run(shared, lane, bell))
+            Box::new(move || sender.run(lane))
         }
         Role::SendFile(input, quota) => {
             stream.socket.set_nonblocking(true)?;
-            Box::new(move |bell| input.send(&stream.socket, *quota, shared, lane, bell))
+            Box::new(move || input.send(&stream.socket, *quota, lane))
         }
-        Role::Receive(intake) => Box::new(move |bell| receive::run(stream, *intake, limit, shared, lane, bell)),
-        Role::Store(output) => Box::new(move |bell| output.store(stream, limit, shared, lane, bell)),
-        Role::Ping(sizes, every) => {
-            Box::new(move |bell| ping::ping(&stream.socket, *sizes, *every, shared, lane, bell))
-        }
-        Role::Pong(sizes) => Box::new(move |bell| ping::pong(stream, *sizes, shared, lane, bell)),
+        Role::Receive(intake) => Box::new(move || receive::run(stream, *intake, limit, lane)),
+        Role::Store(output) => Box::new(move || output.store(stream, limit, lane)),
+        Role::Ping(sizes, every) => Box::new(move || ping::ping(&stream.socket, *sizes, *every, lane)),
+        Role::Pong(sizes) => Box::new(move || ping::pong(stream, *sizes, lane)),
         Role::Connect(_) => return Err(anyhow!("connecting needs no stream")),
     })
 }

@@ -11,7 +11,6 @@ use common::net::access::Secret;
 use common::net::peer::PeerArgs;
 use common::net::peer_line::PeerLine;
 use common::schema::udpblast::SCHEMA;
-use common::units;
 
 use crate::args::{BlastArgs, DatagramArgs, PingArgs};
 use crate::exchange::Exchange;

@@ -349,9 +349,9 @@ fn a_lane_has_its_own_counts_over_the_same_time() {
     story.wake(0);
     story.operation(80);
     let total = story.close().total;
-    assert_eq!(total.sample_of(0).counts, Counts { bytes: 20, ops: 2 });
-    assert_eq!(total.sample_of(0).length, total.sample().length);
-    assert_eq!(total.sample_of(7).counts, Counts::default());
+    assert_eq!(total.sample_of(0..1).counts, Counts { bytes: 20, ops: 2 });
+    assert_eq!(total.sample_of(0..1).length, total.sample().length);
+    assert_eq!(total.sample_of(7..8).counts, Counts::default());
 }
 
 #[test]

@@ -6,11 +6,10 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use common::measure::crew::Bell;
 use common::net::socket::{self, Options};
 use socket2::SockRef;
 
-use super::{Lane, Shared, idle};
+use super::{Lane, idle};
 
 /// Where to connect to, again and again.
 #[derive(Debug, Clone)]
@@ -27,24 +26,22 @@ pub struct Knock {
 
 impl Knock {
     /// Connects until the halt.
-    pub fn run(&self, shared: &Shared, lane: &Lane, bell: &Bell) -> anyhow::Result<()> {
+    pub fn run(&self, lane: &Lane) -> anyhow::Result<()> {
         let mut before = Instant::now();
-        shared.begin(before, bell);
+        lane.begin(before);
         let mut outcome = Ok(());
-        while !shared.is_halted() {
+        while !lane.is_halted() {
             outcome = self.once();
             let now = Instant::now();
             if outcome.is_err() {
                 break;
             }
             lane.counters.add(1);
-            if let Some(latencies) = &lane.latencies {
-                latencies.record(now - before);
-            }
+            lane.record(now - before);
             before = now;
         }
-        lane.last.get_or_init(|| before);
-        if shared.is_halted() { Ok(()) } else { outcome }
+        lane.finish(before);
+        if lane.is_halted() { Ok(()) } else { outcome }
     }
 
     fn once(&self) -> anyhow::Result<()> {

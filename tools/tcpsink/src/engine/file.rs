@@ -10,12 +10,11 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 use common::files::buffer;
-use common::measure::crew::Bell;
 use nix::poll::{PollFd, PollFlags, PollTimeout};
 use tempfile::NamedTempFile;
 
 use super::receive::Arrivals;
-use super::{Lane, Shared, Stages, Stream, idle, wait_for_room};
+use super::{Lane, Stages, Stream, idle, wait_for_room};
 
 /// Bytes per step: large enough that a step's clock reads cost nothing.
 pub const CHUNK: usize = 1024 * 1024;
@@ -46,35 +45,28 @@ impl Input {
     }
 
     /// Sends it to its end, or to the quota.
-    pub fn send(
-        &self,
-        socket: &TcpStream,
-        quota: Option<u64>,
-        shared: &Shared,
-        lane: &Lane,
-        bell: &Bell,
-    ) -> anyhow::Result<()> {
-        shared.begin(Instant::now(), bell);
-        let outcome = self.copy_to(socket, quota, shared, lane);
-        lane.last.get_or_init(Instant::now);
-        if shared.is_halted() { Ok(()) } else { outcome }
+    pub fn send(&self, socket: &TcpStream, quota: Option<u64>, lane: &Lane) -> anyhow::Result<()> {
+        lane.begin(Instant::now());
+        let outcome = self.copy_to(socket, quota, lane);
+        lane.finish(Instant::now());
+        if lane.is_halted() { Ok(()) } else { outcome }
     }
 
-    fn copy_to(&self, mut socket: &TcpStream, quota: Option<u64>, shared: &Shared, lane: &Lane) -> anyhow::Result<()> {
+    fn copy_to(&self, mut socket: &TcpStream, quota: Option<u64>, lane: &Lane) -> anyhow::Result<()> {
         let unused = Stages::default();
-        let stages = lane.stages.as_ref().unwrap_or(&unused);
+        let stages = lane.own.stages.as_ref().unwrap_or(&unused);
         let mut chunk = buffer::blank(CHUNK)?;
         let mut left = quota.unwrap_or(u64::MAX);
-        while left > 0 && !shared.is_halted() {
+        while left > 0 && !lane.is_halted() {
             let most = usize::try_from(left).unwrap_or(CHUNK).min(CHUNK);
-            let length = match stages.file().time(|| self.read(&mut chunk[..most], shared)) {
+            let length = match stages.file().time(|| self.read(&mut chunk[..most], lane)) {
                 Ok(0) => break,
                 Ok(length) => length,
                 Err(error) => return Err(error).with_context(|| format!("cannot read --input {}", self.name)),
             };
             left -= length as u64;
             let mut rest = &chunk[..length];
-            while !rest.is_empty() && !shared.is_halted() {
+            while !rest.is_empty() && !lane.is_halted() {
                 match stages.other().time(|| socket.write(rest)) {
                     Ok(sent) => {
                         lane.counters.add(sent as u64);
@@ -92,11 +84,11 @@ impl Input {
     }
 
     /// Reads what is there. A pipe that stays empty must not keep the tool from ending.
-    fn read(&self, chunk: &mut [u8], shared: &Shared) -> io::Result<usize> {
+    fn read(&self, chunk: &mut [u8], lane: &Lane) -> io::Result<usize> {
         loop {
             let mut fds = [PollFd::new(self.file.as_fd(), PollFlags::POLLIN)];
             match nix::poll::poll(&mut fds, PollTimeout::from(GLANCE_MS)) {
-                Ok(0) if shared.is_halted() => return Ok(0),
+                Ok(0) if lane.is_halted() => return Ok(0),
                 Ok(0) | Err(nix::errno::Errno::EINTR) => continue,
                 Ok(_) => {}
                 Err(error) => return Err(error.into()),
@@ -160,16 +152,9 @@ impl Output {
     }
 
     /// Writes a stream to its end; the data is on disk before the time ends.
-    pub fn store(
-        &self,
-        stream: &Stream,
-        limit: Option<u64>,
-        shared: &Shared,
-        lane: &Lane,
-        bell: &Bell,
-    ) -> anyhow::Result<()> {
+    pub fn store(&self, stream: &Stream, limit: Option<u64>, lane: &Lane) -> anyhow::Result<()> {
         let unused = Stages::default();
-        let stages = lane.stages.as_ref().unwrap_or(&unused);
+        let stages = lane.own.stages.as_ref().unwrap_or(&unused);
         let mut written = 0;
         let mut write = |bytes: &[u8]| {
             stages.file().time(|| self.file().write_all(bytes)).with_context(|| self.after(written))?;
@@ -177,7 +162,7 @@ impl Output {
             anyhow::Ok(())
         };
         let mut chunk = buffer::blank(CHUNK)?;
-        let mut arrivals = Arrivals::new(shared, lane, bell, limit);
+        let mut arrivals = Arrivals::new(lane, limit);
         if let Some((bytes, at)) = &stream.early {
             write(bytes)?;
             arrivals.note(bytes.len() as u64, *at)?;
@@ -190,13 +175,13 @@ impl Output {
                     arrivals.note(length as u64, Instant::now())?;
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) if shared.is_halted() => return Ok(()),
+                Err(_) if lane.is_halted() => return Ok(()),
                 Err(error) => return Err(idle(error, "receive")),
             }
         }
         if matches!(self.place, Place::Beside(_)) {
             stages.other().time(|| self.file().sync_all()).with_context(|| self.after(written))?;
-            lane.last.get_or_init(Instant::now);
+            lane.finish(Instant::now());
         }
         Ok(())
     }

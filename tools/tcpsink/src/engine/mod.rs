@@ -10,13 +10,9 @@ mod zerocopy;
 use std::io;
 use std::net::TcpStream;
 use std::os::fd::AsFd;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use common::measure::counters::Counters;
-use common::measure::crew::Bell;
-use common::measure::latency::Recorder;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout};
 
@@ -58,41 +54,17 @@ pub struct Stream {
     pub early: Option<(Vec<u8>, Instant)>,
 }
 
-/// What the workers of one flow share with its sampler.
+/// What one worker shares beside what it counts.
 #[derive(Debug, Default)]
-pub struct Shared {
-    /// Set when it is time to end.
-    pub halt: AtomicBool,
-    /// When the first byte of all moved.
-    pub first: OnceLock<Instant>,
-}
-
-impl Shared {
-    fn is_halted(&self) -> bool {
-        self.halt.load(Ordering::Relaxed)
-    }
-
-    /// The first byte moves now.
-    fn begin(&self, at: Instant, bell: &Bell) {
-        self.first.get_or_init(|| at);
-        bell.ring();
-    }
-}
-
-/// What one worker shares with the sampler.
-#[derive(Debug, Default)]
-pub struct Lane {
-    /// What it moved.
-    pub counters: Counters,
-    /// When its last byte moved; set at its end, if it moved any.
-    pub last: OnceLock<Instant>,
-    /// Latencies of its transactions, where those are measured.
-    pub latencies: Option<Recorder>,
+pub struct Own {
     /// Where its time went, where files are read or written.
     pub stages: Option<Stages>,
     /// The kernel did not do what the method promises.
     pub fell_back: AtomicBool,
 }
+
+/// A worker's lane.
+pub type Lane = common::measure::lane::Lane<Own>;
 
 /// Time spent in each of the two steps of moving a file: reading and sending it, or writing and syncing it.
 #[derive(Debug, Default)]

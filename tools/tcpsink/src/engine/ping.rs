@@ -5,9 +5,8 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use common::files::buffer;
-use common::measure::crew::Bell;
 
-use super::{Lane, Shared, Stream, idle};
+use super::{Lane, Stream, idle};
 
 /// Sizes of the two messages, bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,60 +24,45 @@ impl Sizes {
 }
 
 /// Sends requests until the halt: one after the other, or one every so often.
-pub fn ping(
-    mut socket: &TcpStream,
-    sizes: Sizes,
-    every: Option<Duration>,
-    shared: &Shared,
-    lane: &Lane,
-    bell: &Bell,
-) -> anyhow::Result<()> {
+pub fn ping(mut socket: &TcpStream, sizes: Sizes, every: Option<Duration>, lane: &Lane) -> anyhow::Result<()> {
     let (request, response) = sizes.both()?;
     let request = buffer::incompressible(request)?;
     let mut response = buffer::blank(response)?;
     let mut before = Instant::now();
     let mut last = before;
-    shared.begin(before, bell);
-    while !shared.is_halted() {
+    lane.begin(before);
+    while !lane.is_halted() {
         let exchange = socket.write_all(&request).and_then(|()| socket.read_exact(&mut response));
         let now = Instant::now();
         match exchange {
             Ok(()) => {
                 lane.counters.add(sizes.request + sizes.response);
-                match (&lane.latencies, every) {
-                    (Some(latencies), Some(period)) => latencies.record_periodic(now - before, period),
-                    (Some(latencies), None) => latencies.record(now - before),
-                    (None, _) => {}
+                match every {
+                    Some(period) => lane.record_periodic(now - before, period),
+                    None => lane.record(now - before),
                 }
             }
-            Err(_) if shared.is_halted() => break,
+            Err(_) if lane.is_halted() => break,
             Err(error) => {
-                lane.last.get_or_init(|| last);
+                lane.finish(last);
                 return Err(idle(error, "ping"));
             }
         }
         last = now;
-        before = every.map_or(now, |period| wait_until(before, period, now, shared));
+        before = every.map_or(now, |period| lane.rest_until(next_beat(before, period, now)));
     }
-    lane.last.get_or_init(|| last);
+    lane.finish(last);
     Ok(())
 }
 
-/// Sleeps to the next beat after `now`; beats that have passed are left out. Whoever halts wakes this thread.
-fn wait_until(before: Instant, period: Duration, now: Instant, shared: &Shared) -> Instant {
+/// The next beat after `now`; beats that have passed are left out.
+fn next_beat(before: Instant, period: Duration, now: Instant) -> Instant {
     let missed = now.duration_since(before).as_nanos() / period.as_nanos();
-    let next = before + period * u32::try_from(missed).unwrap_or(u32::MAX).saturating_add(1);
-    loop {
-        let now = Instant::now();
-        if now >= next || shared.is_halted() {
-            return now;
-        }
-        std::thread::park_timeout(next - now);
-    }
+    before + period * u32::try_from(missed).unwrap_or(u32::MAX).saturating_add(1)
 }
 
 /// Answers requests to the end of the stream.
-pub fn pong(stream: &Stream, sizes: Sizes, shared: &Shared, lane: &Lane, bell: &Bell) -> anyhow::Result<()> {
+pub fn pong(stream: &Stream, sizes: Sizes, lane: &Lane) -> anyhow::Result<()> {
     let (request, response) = sizes.both()?;
     let mut request = buffer::blank(request)?;
     let response = buffer::incompressible(response)?;
@@ -94,17 +78,17 @@ pub fn pong(stream: &Stream, sizes: Sizes, shared: &Shared, lane: &Lane, bell: &
                 // The time of the latest is taken at the end: a clock read costs as much as a tenth of an answer.
                 if last.is_none() {
                     last = Some(Instant::now());
-                    shared.begin(Instant::now(), bell);
+                    lane.begin(Instant::now());
                 }
             }
             // Whatever is left of a request then is none.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break Ok(()),
-            Err(_) if shared.is_halted() => break Ok(()),
+            Err(_) if lane.is_halted() => break Ok(()),
             Err(error) => break Err(idle(error, "answer")),
         }
     };
     if last.is_some() {
-        lane.last.get_or_init(Instant::now);
+        lane.finish(Instant::now());
     }
     outcome
 }

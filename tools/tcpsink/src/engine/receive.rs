@@ -4,10 +4,9 @@
 use std::io;
 use std::time::Instant;
 
-use common::measure::crew::Bell;
 use socket2::SockRef;
 
-use super::{Lane, Shared, Stream, idle};
+use super::{Lane, Stream, idle};
 
 /// Bytes per receive call into memory: what applications use, and what stays in a core's own cache.
 pub const COPY: u64 = 128 * 1024;
@@ -42,26 +41,24 @@ impl Intake {
     }
 }
 
-/// Keeps account of what arrives. Rings at the first byte.
+/// Keeps account of what arrives. The first byte is where it begins.
 pub struct Arrivals<'a> {
-    shared: &'a Shared,
     lane: &'a Lane,
-    bell: &'a Bell,
     limit: u64,
     last: Option<Instant>,
 }
 
 impl<'a> Arrivals<'a> {
     /// An account that fails above `limit` bytes.
-    pub fn new(shared: &'a Shared, lane: &'a Lane, bell: &'a Bell, limit: Option<u64>) -> Self {
-        Self { shared, lane, bell, limit: limit.unwrap_or(u64::MAX), last: None }
+    pub fn new(lane: &'a Lane, limit: Option<u64>) -> Self {
+        Self { lane, limit: limit.unwrap_or(u64::MAX), last: None }
     }
 
     /// `length` bytes arrived by `at`.
     pub fn note(&mut self, length: u64, at: Instant) -> anyhow::Result<()> {
         self.lane.counters.add(length);
         if self.last.replace(at).is_none() {
-            self.shared.begin(at, self.bell);
+            self.lane.begin(at);
         }
         if length > self.limit {
             anyhow::bail!("more than is allowed (--max-bytes)");
@@ -74,25 +71,18 @@ impl<'a> Arrivals<'a> {
 impl Drop for Arrivals<'_> {
     fn drop(&mut self) {
         if let Some(last) = self.last {
-            self.lane.last.get_or_init(|| last);
+            self.lane.finish(last);
         }
     }
 }
 
 /// Receives to the end of the stream.
-pub fn run(
-    stream: &Stream,
-    intake: Intake,
-    limit: Option<u64>,
-    shared: &Shared,
-    lane: &Lane,
-    bell: &Bell,
-) -> anyhow::Result<()> {
+pub fn run(stream: &Stream, intake: Intake, limit: Option<u64>, lane: &Lane) -> anyhow::Result<()> {
     let mut memory = Vec::<u8>::with_capacity(usize::try_from(intake.message_bytes())?);
     let memory = memory.spare_capacity_mut();
     let flags = if intake == Intake::Discard { libc::MSG_TRUNC } else { 0 };
     let socket = SockRef::from(&stream.socket);
-    let mut arrivals = Arrivals::new(shared, lane, bell, limit);
+    let mut arrivals = Arrivals::new(lane, limit);
     if let Some((bytes, at)) = &stream.early {
         arrivals.note(bytes.len() as u64, *at)?;
     }
@@ -101,7 +91,7 @@ pub fn run(
             Ok(0) => return Ok(()),
             Ok(length) => arrivals.note(length as u64, Instant::now())?,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(_) if shared.is_halted() => return Ok(()),
+            Err(_) if lane.is_halted() => return Ok(()),
             Err(error) => return Err(idle(error, "receive")),
         }
     }

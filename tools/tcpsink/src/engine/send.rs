@@ -9,14 +9,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use common::files::buffer;
-use common::measure::crew::Bell;
 use common::pace::Pace;
 use common::sys;
 use memmap2::MmapMut;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 
 use super::zerocopy::Reaper;
-use super::{Lane, Method, Shared, wait_for_room};
+use super::{Lane, Method, wait_for_room};
 
 /// Bytes offered per send call. On loopback, calls of 1 MiB moved 1.3 times as much as calls of 128 KiB: each call ends
 /// in a short segment of its own. A slow path takes less per call, see [`Sender::push`].
@@ -108,38 +107,38 @@ impl<'a> Sender<'a> {
     }
 
     /// Sends until the halt, or to the quota.
-    pub fn run(mut self, shared: &Shared, lane: &Lane, bell: &Bell) -> anyhow::Result<()> {
+    pub fn run(mut self, lane: &Lane) -> anyhow::Result<()> {
         let start = Instant::now();
-        shared.begin(start, bell);
+        lane.begin(start);
         let outcome = match self.rate {
-            None => self.push(shared, lane),
-            Some(rate) => self.push_paced(Pace::new(rate, start), rate, shared, lane),
+            None => self.push(lane),
+            Some(rate) => self.push_paced(Pace::new(rate, start), rate, lane),
         };
-        lane.last.get_or_init(Instant::now);
+        lane.finish(Instant::now());
         if let Payload::Pinned(_, reaper) = &mut self.payload {
-            lane.fell_back.store(reaper.finish(self.socket), Ordering::Relaxed);
+            lane.own.fell_back.store(reaper.finish(self.socket), Ordering::Relaxed);
         }
         // Whoever halts a waiting sender shuts its socket down.
-        if shared.is_halted() { Ok(()) } else { outcome.context("cannot send") }
+        if lane.is_halted() { Ok(()) } else { outcome.context("cannot send") }
     }
 
     /// The socket does not block: a call takes what fits, so that the count is right at every moment on slow paths too.
-    fn push(&mut self, shared: &Shared, lane: &Lane) -> io::Result<()> {
+    fn push(&mut self, lane: &Lane) -> io::Result<()> {
         // Without a quota this counts down from 2^64: 58 years at 10 GB/s.
         let mut left = self.quota.unwrap_or(u64::MAX);
         let most = self.payload.len() as u64;
-        while left > 0 && !shared.is_halted() {
+        while left > 0 && !lane.is_halted() {
             left -= self.send(left.min(most), lane)?;
         }
         Ok(())
     }
 
-    fn push_paced(&mut self, mut pace: Pace, rate: u64, shared: &Shared, lane: &Lane) -> io::Result<()> {
+    fn push_paced(&mut self, mut pace: Pace, rate: u64, lane: &Lane) -> io::Result<()> {
         let per_beat =
             |beat: Duration| u64::try_from(u128::from(rate) * beat.as_nanos() / 1_000_000_000).unwrap_or(u64::MAX);
         let portion = per_beat(BEAT).max(SEGMENT.min(per_beat(SLOW_BEAT))).max(1).min(self.payload.len() as u64);
         let mut left = self.quota.unwrap_or(u64::MAX);
-        while left > 0 && !shared.is_halted() {
+        while left > 0 && !lane.is_halted() {
             let now = Instant::now();
             // Part of a portion may be due already, after a short write.
             let due = pace.allowance(now, left.min(self.payload.len() as u64));
