@@ -12,6 +12,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use ipnet::IpNet;
 use sha2::Sha256;
 
+use crate::net::listener::Refusal;
 use crate::units;
 
 /// Who may use a listener, and how much.
@@ -33,6 +34,14 @@ pub struct GuardArgs {
     /// Serve nobody at all who does not know the secret
     #[arg(long, requires = "secret_file")]
     pub require_secret: bool,
+}
+
+impl GuardArgs {
+    /// Why a client that asks for so long is not served, if it is not.
+    pub fn refusal(&self, time: Option<Duration>) -> Option<Refusal> {
+        let (most, asked) = self.max_time.zip(time).filter(|(most, asked)| asked > most)?;
+        Some(Refusal::TooLong { asked, most })
+    }
 }
 
 /// Longest secret file, bytes: it is a password, not a dump.

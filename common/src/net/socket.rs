@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, anyhow, bail};
 use socket2::{Domain, Socket, Type};
 
+use super::listener;
+
 /// Connections that the kernel may hold ready for `accept(2)`; it caps this at `net.core.somaxconn`.
 const BACKLOG: i32 = 4096;
 
@@ -125,18 +127,9 @@ pub fn connect(addresses: &[SocketAddr], options: &Options, deadline: Instant) -
     Err(last)
 }
 
-/// Listens on `address`, or on all addresses of both families through one socket (of IPv4 only, where there is no IPv6).
+/// Listens on `address`, or on all addresses of both families.
 pub fn listen(address: Option<IpAddr>, port: u16) -> anyhow::Result<TcpListener> {
-    let any_v6 = SocketAddr::from((std::net::Ipv6Addr::UNSPECIFIED, port));
-    let any_v4 = SocketAddr::from((std::net::Ipv4Addr::UNSPECIFIED, port));
-    let (wanted, listener) = match address {
-        Some(address) => ((address, port).into(), listen_on((address, port).into())),
-        None => match listen_on(any_v6) {
-            Err(error) if error.raw_os_error() == Some(libc::EAFNOSUPPORT) => (any_v4, listen_on(any_v4)),
-            listener => (any_v6, listener),
-        },
-    };
-    listener.with_context(|| format!("cannot listen on {wanted}"))
+    listener::on_all_families(address, port, listen_on)
 }
 
 fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {

@@ -19,7 +19,7 @@ use crate::engine::file::Input;
 use crate::engine::ping::Sizes;
 use crate::exchange::Exchange;
 use crate::part::Speaker;
-use crate::request::{Kind, Request};
+use crate::request::{Request, TestKind};
 
 /// Length of the ping before a transfer that is probed.
 const IDLE_PING: Duration = Duration::from_secs(1);
@@ -41,11 +41,11 @@ pub struct Peer {
 
 /// `tcpsink send`.
 pub fn send(args: &SendArgs) -> anyhow::Result<Ending> {
-    transfer(Kind::Send, &args.transfer, args.input.as_deref().map(Input::open).transpose()?)
+    transfer(TestKind::Send, &args.transfer, args.input.as_deref().map(Input::open).transpose()?)
 }
 
 /// `tcpsink recv` and `tcpsink both`.
-pub fn transfer(kind: Kind, args: &TransferArgs, input: Option<Input>) -> anyhow::Result<Ending> {
+pub fn transfer(kind: TestKind, args: &TransferArgs, input: Option<Input>) -> anyhow::Result<Ending> {
     let is_timed = args.bytes.is_none() && input.is_none();
     let request = Request {
         time: is_timed.then(|| args.schedule.run_time()),
@@ -65,7 +65,7 @@ pub fn transfer(kind: Kind, args: &TransferArgs, input: Option<Input>) -> anyhow
 
 /// `tcpsink ping`.
 pub fn ping(args: &PingArgs) -> anyhow::Result<Ending> {
-    let kind = Kind::Ping(Sizes { request: args.request, response: args.response });
+    let kind = TestKind::Ping(Sizes { request: args.request, response: args.response });
     let request = Request {
         streams: args.streams.into(),
         // A request must not wait for the response before it.
@@ -82,7 +82,7 @@ pub fn ping(args: &PingArgs) -> anyhow::Result<Ending> {
 pub fn connect(args: &ConnectArgs) -> anyhow::Result<Ending> {
     let request = Request {
         streams: args.streams.into(),
-        ..request(Kind::Connect, &args.route, &args.lines, &args.schedule, None)
+        ..request(TestKind::Connect, &args.route, &args.lines, &args.schedule, None)
     };
     let peer = Peer::new(&args.route, &args.lines, None)?;
     Job { peer, request, input: None, probes: false, ping_every: None }.run(&args.schedule, true, &args.lines)
@@ -90,7 +90,7 @@ pub fn connect(args: &ConnectArgs) -> anyhow::Result<Ending> {
 
 /// What all verbs ask for.
 fn request(
-    kind: Kind,
+    kind: TestKind,
     route: &RouteArgs,
     lines: &OutputArgs,
     schedule: &ScheduleArgs,
@@ -170,7 +170,7 @@ impl Job {
         }
         let sizes = Sizes { request: 1, response: 1 };
         let ping = Request {
-            kind: Kind::Ping(sizes),
+            kind: TestKind::Ping(sizes),
             time: Some(IDLE_PING),
             bytes: None,
             warmup: Duration::ZERO,

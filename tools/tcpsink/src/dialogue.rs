@@ -26,7 +26,7 @@ use crate::part::{self, End};
 use crate::plan::Plan;
 use crate::protocol::{FromClient, FromSink};
 use crate::pulse::Pulse;
-use crate::request::{Kind, Request, Way};
+use crate::request::{Request, TestKind, Way};
 use crate::role::Role;
 
 /// How long an interrupted client waits for the sink's lines: people who press ^C want the prompt back.
@@ -172,8 +172,8 @@ impl<'a> Dialogue<'a> {
             None => plan,
         };
         let mut plans: Vec<_> = match self.request.kind {
-            Kind::Ping(sizes) => vec![plan(Way::Echo).with_role(Role::Ping(sizes, self.ping_every))],
-            Kind::Connect => vec![plan(Way::Echo).with_role(Role::Connect(knock))],
+            TestKind::Ping(sizes) => vec![plan(Way::Echo).with_role(Role::Ping(sizes, self.ping_every))],
+            TestKind::Connect => vec![plan(Way::Echo).with_role(Role::Connect(knock))],
             kind => kind.ways().iter().map(|way| plan(*way)).map(with_input).collect(),
         };
         for plan in &mut plans {

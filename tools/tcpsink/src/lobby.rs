@@ -7,17 +7,15 @@ use std::collections::HashMap;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::fd::AsFd;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Weak};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use common::cli::Ending;
+use common::net::listener::{Places, Refusal};
 use common::net::{access, socket};
 use common::schema::tcpsink::SCHEMA;
 use common::units;
-use nix::sys::eventfd::{EfdFlags, EventFd};
 
 use crate::args::ListenArgs;
 use crate::engine::Stream;
@@ -44,7 +42,7 @@ pub fn listen(args: &ListenArgs) -> anyhow::Result<Ending> {
         None => socket::listen(args.bind, args.port)?,
     };
     listener.set_nonblocking(true)?;
-    sink.session.console.notice(&format!("listening on {}", listener.local_addr()?));
+    sink.journal.session.console.notice(&format!("listening on {}", listener.local_addr()?));
     let sink = Arc::new(sink);
     let mut lobby = Lobby {
         args,
@@ -52,20 +50,16 @@ pub fn listen(args: &ListenArgs) -> anyhow::Result<Ending> {
         listener,
         waiting: Vec::new(),
         tests: HashMap::new(),
-        served: Served::new()?,
+        places: Places::new(args.guard.max_clients as usize, sink.one_only())?,
         pause: None,
     };
     let outcome = lobby.serve();
     if outcome.is_err() {
-        sink.session.stop.set();
+        sink.journal.session.stop.set();
     }
-    lobby.served.join_all();
+    lobby.places.join_all();
     outcome?;
-    match sink.take_failure() {
-        Some(error) => Err(error),
-        None if sink.serves_once() && sink.was_partial() => Ok(Ending::Failed),
-        None => Ok(Ending::Measured),
-    }
+    sink.journal.ending(sink.one_only().is_some())
 }
 
 struct Lobby<'a> {
@@ -75,7 +69,7 @@ struct Lobby<'a> {
     waiting: Vec<Guest>,
     /// Tests that are being served, by token.
     tests: HashMap<String, Test>,
-    served: Served,
+    places: Places,
     /// Do not accept before that.
     pause: Option<Instant>,
 }
@@ -109,11 +103,11 @@ enum Verdict {
 impl Lobby<'_> {
     fn serve(&mut self) -> anyhow::Result<()> {
         loop {
-            let stop = &self.sink.session.stop;
-            if stop.is_set() || (self.sink.serves_once() && self.served.is_over()) {
+            let stop = &self.sink.journal.session.stop;
+            if stop.is_set() || self.places.is_over() {
                 return Ok(());
             }
-            let mut fds = vec![self.served.board.news.as_fd()];
+            let mut fds = vec![self.places.news()];
             fds.extend(self.waiting.iter().map(|guest| guest.socket.as_fd()));
             let accepts = self.pause.is_none_or(|until| Instant::now() >= until);
             if accepts {
@@ -122,7 +116,7 @@ impl Lobby<'_> {
             let wake = self.waiting.iter().map(|guest| guest.until).chain(self.pause.filter(|_| !accepts)).min();
             let ready = stop.wait(&fds, wake)?;
             if ready[0] {
-                self.served.sweep();
+                self.places.sweep();
             }
             self.tests.retain(|_, test| test.held.strong_count() > 0);
             let now = Instant::now();
@@ -151,7 +145,7 @@ impl Lobby<'_> {
                     self.waiting.push(Guest { socket, bytes: Vec::new(), since: None, until, is_leaving: false });
                     self.make_room();
                 } else {
-                    self.refuse(socket, "this address is not served (--allow)");
+                    self.refuse(socket, &Refusal::NotAllowed.to_string());
                 }
             }
             // A client that gave up while it waited in the kernel (accept(2)).
@@ -161,7 +155,7 @@ impl Lobby<'_> {
                     io::ErrorKind::WouldBlock | io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted
                 ) => {}
             Err(error) => {
-                self.sink.session.console.notice(&format!("cannot accept a client: {error}"));
+                self.sink.journal.session.console.notice(&format!("cannot accept a client: {error}"));
                 self.pause = Some(Instant::now() + BREATH);
             }
         }
@@ -181,7 +175,7 @@ impl Lobby<'_> {
             Verdict::Stay(guest) => self.waiting.push(guest),
             Verdict::Refuse(socket, why) => self.refuse(socket, &why),
             Verdict::Plain(stream) if self.args.guard.require_secret => {
-                self.refuse(stream.socket, "this sink serves only those who know its secret (--require-secret)");
+                self.refuse(stream.socket, &Refusal::NoProof.to_string());
             }
             Verdict::Plain(Stream { socket, early }) => {
                 let sink = Arc::clone(&self.sink);
@@ -228,21 +222,18 @@ impl Lobby<'_> {
 
     /// Serves a client in a thread of its own, if there is room.
     fn start(&mut self, socket: TcpStream, serve: impl FnOnce(TcpStream) + Send + 'static) -> anyhow::Result<()> {
-        let most = self.args.guard.max_clients as usize;
-        if self.sink.serves_once() && self.served.has_begun {
-            self.refuse(socket, "this sink serves one client only (--once, --output)");
-        } else if self.served.running() >= most {
-            self.refuse(socket, &format!("{most} clients are being served already (--max-clients)"));
+        if let Some(refusal) = self.places.refusal() {
+            self.refuse(socket, &refusal.to_string());
         } else {
             socket.set_nonblocking(false)?;
-            self.served.spawn(move || serve(socket))?;
+            self.places.spawn(move || serve(socket))?;
         }
         Ok(())
     }
 
     /// Says why, and lets the client read it: closing on unread bytes at once would reset the connection.
     fn refuse(&mut self, socket: TcpStream, why: &str) {
-        self.sink.session.console.notice(&format!("refused {}: {why}", socket::peer_address(&socket)));
+        self.sink.journal.session.console.notice(&format!("refused {}: {why}", socket::peer_address(&socket)));
         let told = control::write_line(&socket, &FromSink::Refused { why: why.to_owned() }.text());
         if told.and_then(|()| socket.shutdown(Shutdown::Write)).is_ok() {
             self.see_off(socket);
@@ -300,69 +291,5 @@ impl Guest {
         let early = self.bytes[length..].to_vec();
         let since = self.since.filter(|_| !early.is_empty());
         Stream { socket: self.socket, early: since.map(|at| (early, at)) }
-    }
-}
-
-/// The threads that serve clients.
-struct Served {
-    threads: Vec<JoinHandle<()>>,
-    board: Arc<Board>,
-    has_begun: bool,
-}
-
-struct Board {
-    running: AtomicUsize,
-    news: EventFd,
-}
-
-/// One client being served; it ends also by panic.
-struct Place(Arc<Board>);
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.0.running.fetch_sub(1, Ordering::Release);
-        // It can fail only when the lobby has been rung awake already.
-        let _ = self.0.news.write(1);
-    }
-}
-
-impl Served {
-    fn new() -> io::Result<Self> {
-        let news = EventFd::from_flags(EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC)?;
-        let board = Board { running: AtomicUsize::new(0), news };
-        Ok(Self { threads: Vec::new(), board: Arc::new(board), has_begun: false })
-    }
-
-    fn spawn(&mut self, serve: impl FnOnce() + Send + 'static) -> io::Result<()> {
-        self.board.running.fetch_add(1, Ordering::Relaxed);
-        let place = Place(Arc::clone(&self.board));
-        let thread = std::thread::Builder::new().name("client".into()).spawn(move || {
-            serve();
-            drop(place);
-        })?;
-        self.threads.push(thread);
-        self.has_begun = true;
-        Ok(())
-    }
-
-    fn running(&self) -> usize {
-        self.board.running.load(Ordering::Acquire)
-    }
-
-    fn is_over(&self) -> bool {
-        self.has_begun && self.running() == 0
-    }
-
-    fn sweep(&mut self) {
-        // Nothing to read is no news.
-        let _ = self.board.news.read();
-        self.threads.retain(|thread| !thread.is_finished());
-    }
-
-    fn join_all(&mut self) {
-        for thread in self.threads.drain(..) {
-            // Its panic has been printed; the others' lines still count.
-            let _ = thread.join();
-        }
     }
 }

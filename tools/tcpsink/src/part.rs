@@ -9,7 +9,7 @@ use crate::engine::Method;
 use crate::engine::receive::{COPY, Intake};
 use crate::engine::send::{MESSAGE, Sending};
 use crate::plan::Plan;
-use crate::request::{Kind, Request, Way};
+use crate::request::{Request, TestKind, Way};
 use crate::role::Role;
 
 /// Which end this is.
@@ -62,8 +62,8 @@ pub fn plan(request: &Request, way: Way, end: End, speaker: &Speaker) -> Plan {
 
 fn role(request: &Request, way: Way, end: End) -> Role {
     match (way, end, request.kind) {
-        (Way::Echo, End::Client, Kind::Ping(sizes)) => Role::Ping(sizes, None),
-        (Way::Echo, End::Sink, Kind::Ping(sizes)) => Role::Pong(sizes),
+        (Way::Echo, End::Client, TestKind::Ping(sizes)) => Role::Ping(sizes, None),
+        (Way::Echo, End::Sink, TestKind::Ping(sizes)) => Role::Pong(sizes),
         (Way::Up, End::Client, _) | (Way::Down, End::Sink, _) => Role::Send(Sending {
             quota: request.bytes,
             message: request.message.unwrap_or(MESSAGE),

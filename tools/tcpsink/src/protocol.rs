@@ -203,11 +203,11 @@ mod tests {
     use super::*;
     use crate::engine::Method;
     use crate::engine::ping::Sizes;
-    use crate::request::Kind;
+    use crate::request::TestKind;
 
     fn request() -> Request {
         Request {
-            kind: Kind::Ping(Sizes { request: 1, response: 1000 }),
+            kind: TestKind::Ping(Sizes { request: 1, response: 1000 }),
             run: 3,
             label: Some("hub=auto, \"x\"\n100 % köln".into()),
             streams: 4,
@@ -250,7 +250,7 @@ mod tests {
             FromClient::Knock { token: "4f1c".into() },
             FromClient::Done { sent: u64::MAX, received: 0, whole: false },
         ];
-        for kind in [Kind::Send, Kind::Recv, Kind::Both, Kind::Connect] {
+        for kind in [TestKind::Send, TestKind::Recv, TestKind::Both, TestKind::Connect] {
             words.push(FromClient::Test(Box::new(Request { kind, ..request() })));
         }
         for word in words {

@@ -18,7 +18,7 @@ pub const MAX_MESSAGE: u64 = 1 << 30;
 
 /// What a test is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum TestKind {
     /// The client sends.
     Send,
     /// The sink sends.
@@ -53,7 +53,7 @@ impl Way {
     }
 }
 
-impl Kind {
+impl TestKind {
     fn name(self) -> &'static str {
         match self {
             Self::Send => "send",
@@ -80,7 +80,7 @@ impl Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     /// What.
-    pub kind: Kind,
+    pub kind: TestKind,
     /// Number of the run, for the sink's lines.
     pub run: u64,
     /// The client's label, for the sink's lines.
@@ -120,7 +120,7 @@ pub struct Request {
 impl Request {
     /// The line, LF included.
     pub fn text(&self) -> String {
-        let sizes = if let Kind::Ping(sizes) = self.kind { Some(sizes) } else { None };
+        let sizes = if let TestKind::Ping(sizes) = self.kind { Some(sizes) } else { None };
         Words::new(TAG, "test")
             .with("kind", self.kind.name())
             .with("run", self.run)
@@ -148,11 +148,11 @@ impl Request {
     /// Reads what follows the word.
     pub fn read(values: &Values) -> Result<Self, WireError> {
         let kind = match values.text("kind")?.as_str() {
-            "send" => Kind::Send,
-            "recv" => Kind::Recv,
-            "both" => Kind::Both,
-            "connect" => Kind::Connect,
-            "ping" => Kind::Ping(Sizes {
+            "send" => TestKind::Send,
+            "recv" => TestKind::Recv,
+            "both" => TestKind::Both,
+            "connect" => TestKind::Connect,
+            "ping" => TestKind::Ping(Sizes {
                 request: values.within("request", MAX_MESSAGE)?,
                 response: values.within("response", MAX_MESSAGE)?,
             }),

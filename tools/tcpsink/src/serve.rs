@@ -2,19 +2,17 @@
 
 use std::io::ErrorKind;
 use std::net::{Shutdown, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
 use common::cli::Session;
-use common::measure::sample;
 use common::net::access::Secret;
+use common::net::listener::{Journal, Refusal};
 use common::net::socket;
 use common::schema::line::Flag;
 use common::schema::tcpsink::SCHEMA;
-use common::units;
 use socket2::SockRef;
 
 use crate::args::ListenArgs;
@@ -27,7 +25,7 @@ use crate::plan::{Finished, Plan};
 use crate::protocol::{FromClient, FromSink};
 use crate::pulse::Pulse;
 use crate::record::Record;
-use crate::request::{Kind, Request, Way};
+use crate::request::{Request, TestKind, Way};
 use crate::role::Role;
 
 /// How long a client of ours may take from one step of the opening to the next.
@@ -40,14 +38,11 @@ const GLANCE: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub struct Sink {
     args: ListenArgs,
-    /// stdout, stderr, and what ends the sink.
-    pub session: Session,
-    host: String,
+    /// What is printed, and what ends the sink.
+    pub journal: Journal,
     secret: Option<Secret>,
     /// Where the one client's bytes go.
     output: Mutex<Option<Output>>,
-    failure: Mutex<Option<anyhow::Error>>,
-    was_partial: AtomicBool,
 }
 
 /// A test that was asked for.
@@ -75,49 +70,18 @@ impl Sink {
     pub fn new(args: ListenArgs, session: Session) -> anyhow::Result<Self> {
         let secret = args.guard.secret_file.as_deref().map(Secret::read).transpose()?;
         let output = args.output.as_deref().map(|path| Output::open(path, args.force)).transpose()?;
-        Ok(Self {
-            args,
-            session,
-            host: sample::host_name(),
-            secret,
-            output: Mutex::new(output),
-            failure: Mutex::default(),
-            was_partial: AtomicBool::new(false),
-        })
+        Ok(Self { args, journal: Journal::new(session), secret, output: Mutex::new(output) })
     }
 
-    /// Whether it ends after one client: a file holds one client's bytes.
-    pub fn serves_once(&self) -> bool {
-        self.args.once || self.args.output.is_some()
-    }
-
-    /// Why the sink itself, not a client, had to end.
-    pub fn take_failure(&self) -> Option<anyhow::Error> {
-        self.failure.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-
-    /// Whether a client was not served to its end.
-    pub fn was_partial(&self) -> bool {
-        self.was_partial.load(Ordering::Relaxed)
-    }
-
-    /// Prints a line of any client. A sink that cannot print has to end.
-    fn print(&self, line: &str) {
-        if let Err(error) = self.session.lines.write_line(line) {
-            *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-            self.session.stop.set();
-        }
-    }
-
-    fn complain(&self, peer: &str, error: &anyhow::Error) {
-        self.was_partial.store(true, Ordering::Relaxed);
-        self.session.console.notice(&format!("client {peer}: {error:#}"));
+    /// What ends it after one client, if something does: a file holds one client's bytes.
+    pub fn one_only(&self) -> Option<&'static str> {
+        (self.args.once || self.args.output.is_some()).then_some("--once, --output")
     }
 
     /// What a plain client would have asked for.
     fn plain_request(&self) -> Request {
         Request {
-            kind: Kind::Send,
+            kind: TestKind::Send,
             run: 1,
             label: None,
             streams: 1,
@@ -141,8 +105,11 @@ impl Sink {
     /// The sink's part in one direction, within the sink's own limits.
     fn plan(&self, request: &Request, way: Way, peer: &str) -> Plan {
         let label = request.label.as_ref().or(self.args.lines.label.as_ref());
-        let speaker =
-            Speaker { host: self.host.clone(), label: label.cloned().unwrap_or_default(), target: peer.to_owned() };
+        let speaker = Speaker {
+            host: self.journal.host.clone(),
+            label: label.cloned().unwrap_or_default(),
+            target: peer.to_owned(),
+        };
         let stored =
             if way == Way::Up { self.output.lock().unwrap_or_else(PoisonError::into_inner).take() } else { None };
         let mut plan = part::plan(request, way, End::Sink, &speaker);
@@ -159,16 +126,13 @@ impl Sink {
 
     /// Why a request is not served, if it is not.
     fn objection(&self, request: &Request) -> Option<String> {
-        let guard = &self.args.guard;
-        let time = request.time.map(|time| time + request.warmup);
-        if let Some((most, time)) = guard.max_time.zip(time).filter(|(most, time)| time > most) {
-            let [most, time] = [most, time].map(units::duration_text);
-            return Some(format!("{time} were asked for, {most} are allowed (--max-time)"));
+        if let Some(refusal) = self.args.guard.refusal(request.time.map(|time| time + request.warmup)) {
+            return Some(refusal.to_string());
         }
-        if let Some((most, bytes)) = self.args.max_bytes.zip(request.bytes).filter(|(most, bytes)| bytes > most) {
-            return Some(format!("{bytes} bytes were asked for, {most} are allowed (--max-bytes)"));
+        if let Some((most, asked)) = self.args.max_bytes.zip(request.bytes).filter(|(most, asked)| asked > most) {
+            return Some(Refusal::TooMuch { asked, most }.to_string());
         }
-        if self.args.output.is_some() && (request.kind != Kind::Send || request.streams > 1) {
+        if self.args.output.is_some() && (request.kind != TestKind::Send || request.streams > 1) {
             return Some("this sink stores one stream (--output)".into());
         }
         None
@@ -191,14 +155,14 @@ impl Sink {
             total.raise_if(is_cut, Flag::Partial);
         }
         if let Some(failure) = &failure {
-            self.session.console.notice(&format!("client {peer}: {failure:#}"));
+            self.journal.session.console.notice(&format!("client {peer}: {failure:#}"));
         }
         if is_cut {
-            self.was_partial.store(true, Ordering::Relaxed);
+            self.journal.note_partial();
         }
         let lines = totals.iter().map(Record::text).collect::<Result<Vec<_>, _>>()?;
         for line in &lines {
-            self.print(line);
+            self.journal.print(line);
         }
         Ok(Concluded { lines, failure })
     }
@@ -213,15 +177,15 @@ struct Concluded {
 pub fn plain(sink: &Sink, stream: Stream) {
     let peer = socket::peer_address(&stream.socket);
     if let Err(error) = serve_plain(sink, &peer, stream) {
-        sink.complain(&peer, &error);
+        sink.journal.complain(&peer, &error);
     }
 }
 
 fn serve_plain(sink: &Sink, peer: &str, stream: Stream) -> anyhow::Result<()> {
     let plan = sink.plan(&sink.plain_request(), Way::Up, peer);
     let streams = [stream];
-    let finished = flow::run(plan, &streams, &sink.session.stop, None, &|record| {
-        sink.print(&record.text()?);
+    let finished = flow::run(plan, &streams, &sink.journal.session.stop, None, &|record| {
+        sink.journal.print(&record.text()?);
         Ok(())
     })?;
     let concluded = sink.conclude(peer, finished)?;
@@ -235,7 +199,7 @@ fn serve_plain(sink: &Sink, peer: &str, stream: Stream) -> anyhow::Result<()> {
 pub fn test(sink: &Sink, asked: &Asked, socket: TcpStream, unread: Vec<u8>, joined: &Receiver<Joining>) {
     let peer = socket::peer_address(&socket);
     if let Err(error) = serve_test(sink, asked, &peer, socket, unread, joined) {
-        sink.complain(&peer, &error);
+        sink.journal.complain(&peer, &error);
     }
 }
 
@@ -261,9 +225,9 @@ fn serve_test(
     tell(FromSink::Accepted { token: asked.token.clone() }).context("cannot answer")?;
     let outcome = join(sink, request, joined).and_then(|streams| {
         let plans = streams.iter().map(|(way, _)| sink.plan(request, *way, peer)).collect();
-        let finished = flow::run_all(plans, &streams, &sink.session.stop, None, &|record| {
+        let finished = flow::run_all(plans, &streams, &sink.journal.session.stop, None, &|record| {
             let text = record.text()?;
-            sink.print(&text);
+            sink.journal.print(&text);
             // A client that is gone shows in its streams.
             let _ = tell(FromSink::Line { text });
             Ok(())
@@ -336,7 +300,7 @@ fn admit(sink: &Sink, asked: &Asked, control: &mut Control) -> anyhow::Result<()
     let line = control.read_line(Some(Instant::now() + JOIN_TIME)).context("no proof of the secret came")?;
     match line.as_deref().map(FromClient::parse) {
         Some(Ok(FromClient::Proof { mac })) if secret.verifies(&nonce, &asked.question, &mac) => Ok(()),
-        Some(Ok(FromClient::Proof { .. })) => bail!("the client does not know the secret (--secret-file)"),
+        Some(Ok(FromClient::Proof { .. })) => bail!("{}", Refusal::WrongProof),
         _ => bail!("no proof of the secret came"),
     }
 }
@@ -348,7 +312,7 @@ fn join(sink: &Sink, request: &Request, joined: &Receiver<Joining>) -> anyhow::R
     let mut places: Vec<(Way, Vec<Option<Stream>>)> =
         ways.iter().map(|way| (*way, (0..request.streams).map(|_| None).collect())).collect();
     while places.iter().any(|(_, streams)| streams.iter().any(Option::is_none)) {
-        if Instant::now() >= deadline || sink.session.stop.is_set() {
+        if Instant::now() >= deadline || sink.journal.session.stop.is_set() {
             bail!("it asked for a test and did not begin it");
         }
         match joined.recv_timeout(GLANCE) {
@@ -379,13 +343,13 @@ fn end_of(
 ) -> anyhow::Result<(u64, u64, bool)> {
     let down = streams.iter().find(|(way, _)| *way == Way::Down).map_or(&[][..], |(_, streams)| streams);
     let mut patience = request.idle_timeout.min(sink.args.idle_timeout);
-    if request.kind == Kind::Connect {
+    if request.kind == TestKind::Connect {
         patience += request.warmup + request.time.unwrap_or_default();
     }
     let mut pulse = Pulse::start_draining();
     let line = loop {
         match control.read_line(Some(Instant::now() + GLANCE)) {
-            Err(error) if error.kind() == ErrorKind::TimedOut && !sink.session.stop.is_set() => {
+            Err(error) if error.kind() == ErrorKind::TimedOut && !sink.journal.session.stop.is_set() => {
                 if pulse.is_over(Instant::now(), patience, down) {
                     bail!("it did not say that it was done");
                 }

@@ -7,17 +7,13 @@ use std::collections::HashMap;
 use std::io::IoSliceMut;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
 use common::cli::Ending;
-use common::measure::sample;
 use common::net::access::{self, Secret};
+use common::net::listener::{self, Journal, Places, Refusal};
 use common::schema::udpblast::SCHEMA;
-use common::units;
-use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, setsockopt, sockopt};
 
 use crate::args::ListenArgs;
@@ -36,20 +32,13 @@ const MAX_USED: usize = 10_000;
 /// Runs the verb until a signal, or with `--once` until one client has been served.
 pub fn listen(args: &ListenArgs) -> anyhow::Result<Ending> {
     let session = args.lines.open("udpblast", &SCHEMA)?;
-    let socket = open(args).with_context(|| format!("cannot listen on port {}", args.port))?;
+    let socket = open(args)?;
     socket.set_nonblocking(true)?;
     let local = socket.local_addr()?;
     session.console.notice(&format!("listening on {local}"));
     let secret = args.guard.secret_file.as_deref().map(Secret::read).transpose()?;
-    let shared = Arc::new(Shared {
-        args: args.clone(),
-        host: sample::host_name(),
-        session,
-        running: AtomicUsize::new(0),
-        news: EventFd::from_flags(EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC)?,
-        was_partial: AtomicBool::new(false),
-        failure: Mutex::default(),
-    });
+    let one_only = args.once.then_some("--once");
+    let shared = Arc::new(Shared { args: args.clone(), journal: Journal::new(session) });
     let mut listener = Listener {
         shared: Arc::clone(&shared),
         socket,
@@ -57,40 +46,22 @@ pub fn listen(args: &ListenArgs) -> anyhow::Result<Ending> {
         cookies: Secret::random(),
         started: Instant::now(),
         used: HashMap::new(),
-        has_begun: false,
-        threads: Vec::new(),
+        places: Places::new(args.guard.max_clients as usize, one_only)?,
     };
     let served = listener.serve();
     if served.is_err() {
-        shared.session.stop.set();
+        shared.journal.session.stop.set();
     }
-    for thread in listener.threads.drain(..) {
-        // Its panic has been printed; the others' lines still count.
-        let _ = thread.join();
-    }
+    listener.places.join_all();
     served?;
-    let failure = shared.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
-    match failure {
-        Some(error) => Err(error),
-        None if args.once && shared.was_partial.load(Ordering::Relaxed) => Ok(Ending::Failed),
-        None => Ok(Ending::Measured),
-    }
+    shared.journal.ending(args.once)
 }
 
 fn open(args: &ListenArgs) -> anyhow::Result<UdpSocket> {
-    let any = |ip: IpAddr| SocketAddr::new(ip, args.port);
-    let socket = match args.bind {
-        Some(address) => udp::bind(any(address))?,
-        None => match udp::bind(any(Ipv6Addr::UNSPECIFIED.into())) {
-            Err(error) if error.raw_os_error() == Some(libc::EAFNOSUPPORT) => {
-                udp::bind(any(Ipv4Addr::UNSPECIFIED.into()))?
-            }
-            socket => socket?,
-        },
-    };
+    let socket = listener::on_all_families(args.bind, args.port, udp::bind)?;
     // A second listener would take some of the first one's clients: both may be bound, so ask whether one is.
     if args.port != 0 && is_taken(&socket)? {
-        anyhow::bail!("Address already in use");
+        anyhow::bail!("cannot listen on {}: Address already in use", socket.local_addr()?);
     }
     if socket.local_addr()?.is_ipv6() {
         setsockopt(&socket, sockopt::Ipv6RecvPacketInfo, &true)?;
@@ -122,8 +93,7 @@ struct Listener {
     started: Instant,
     /// Cookies that have begun a test, and when.
     used: HashMap<String, Instant>,
-    has_begun: bool,
-    threads: Vec<std::thread::JoinHandle<()>>,
+    places: Places,
 }
 
 /// A datagram to the listening socket.
@@ -136,15 +106,12 @@ struct Letter {
 impl Listener {
     fn serve(&mut self) -> anyhow::Result<()> {
         loop {
-            let stop = &self.shared.session.stop;
-            let idle = self.shared.running.load(Ordering::Acquire) == 0;
-            if stop.is_set() || (self.shared.args.once && self.has_begun && idle) {
+            let stop = &self.shared.journal.session.stop;
+            if stop.is_set() || self.places.is_over() {
                 return Ok(());
             }
-            stop.wait(&[self.socket.as_fd(), self.shared.news.as_fd()], None)?;
-            // Nothing to read is no news.
-            let _ = self.shared.news.read();
-            self.threads.retain(|thread| !thread.is_finished());
+            stop.wait(&[self.socket.as_fd(), self.places.news()], None)?;
+            self.places.sweep();
             self.used.retain(|_, at| at.elapsed() < COOKIE_AGE);
             // A handful at a time, so that a flood does not keep this thread from its other duties.
             for _ in 0..64 {
@@ -194,17 +161,13 @@ impl Listener {
                 if !is_fresh || self.used.contains_key(&cookie) || self.used.len() >= MAX_USED {
                     return Ok(());
                 }
-                match self.objection(&cookie, proof.as_deref(), &request) {
-                    Some(why) => {
-                        self.shared
-                            .session
-                            .console
-                            .notice(&format!("refused {}: {why}", letter.from.ip().to_canonical()));
-                        self.reply(letter.from, letter.bytes.len(), &Word::Refused { why });
-                        Ok(())
-                    }
-                    None => self.begin(letter, cookie, *request),
-                }
+                let Some(refusal) = self.refusal(&cookie, proof.as_deref(), &request) else {
+                    return self.begin(letter, cookie, *request);
+                };
+                let peer = letter.from.ip().to_canonical();
+                self.shared.journal.session.console.notice(&format!("refused {peer}: {refusal}"));
+                self.reply(letter.from, letter.bytes.len(), &Word::Refused { why: refusal.to_string() });
+                Ok(())
             }
             // Strangers.
             _ => Ok(()),
@@ -227,29 +190,24 @@ impl Listener {
     }
 
     /// Why a test is not served, if it is not.
-    fn objection(&self, cookie: &str, proof: Option<&str>, request: &Request) -> Option<String> {
+    fn refusal(&self, cookie: &str, proof: Option<&str>, request: &Request) -> Option<Refusal> {
         let (args, guard) = (&self.shared.args, &self.shared.args.guard);
-        if args.once && self.has_begun {
-            return Some("this listener serves one client only (--once)".into());
-        }
-        if self.shared.running.load(Ordering::Acquire) >= guard.max_clients as usize {
-            return Some(format!("{} clients are being served already (--max-clients)", guard.max_clients));
-        }
-        let time = request.time.map(|time| time + request.warmup);
-        if let Some((most, time)) = guard.max_time.zip(time).filter(|(most, time)| time > most) {
-            let [most, time] = [most, time].map(units::duration_text);
-            return Some(format!("{time} were asked for, {most} are allowed (--max-time)"));
-        }
-        if let Some(most) =
-            args.max_rate.filter(|most| request.kind != TestKind::Ping && request.rate.is_none_or(|rate| rate > *most))
-        {
-            return Some(format!("at most {most} bit/s are allowed (--max-rate)"));
-        }
-        let secret = self.secret.as_ref().filter(|_| request.kind == TestKind::Recv || guard.require_secret)?;
+        let is_too_fast = |most: &u64| request.kind != TestKind::Ping && request.rate.is_none_or(|rate| rate > *most);
+        self.places
+            .refusal()
+            .or_else(|| guard.refusal(request.time.map(|time| time + request.warmup)))
+            .or_else(|| args.max_rate.filter(is_too_fast).map(Refusal::TooFast))
+            .or_else(|| self.refusal_without(cookie, proof, request.kind))
+    }
+
+    /// Why a client with this proof is not trusted, if it has to be and is not.
+    fn refusal_without(&self, cookie: &str, proof: Option<&str>, kind: TestKind) -> Option<Refusal> {
+        let is_needed = kind == TestKind::Recv || self.shared.args.guard.require_secret;
+        let secret = self.secret.as_ref().filter(|_| is_needed)?;
         match proof {
             Some(proof) if secret.verifies(cookie, "start", proof) => None,
-            Some(_) => Some("the client does not know the secret (--secret-file)".into()),
-            None => Some("the listener wants to see that the client knows its secret (--secret-file)".into()),
+            Some(_) => Some(Refusal::WrongProof),
+            None => Some(Refusal::NoProof),
         }
     }
 
@@ -267,34 +225,17 @@ impl Listener {
         let socket = match socket {
             Ok(socket) => socket,
             Err(error) => {
-                self.shared.session.console.notice(&format!("client {}: {error}", peer.ip()));
+                self.shared.journal.session.console.notice(&format!("client {}: {error}", peer.ip()));
                 return Ok(());
             }
         };
         self.used.insert(cookie, Instant::now());
-        self.has_begun = true;
         let shared = Arc::clone(&self.shared);
-        shared.running.fetch_add(1, Ordering::AcqRel);
-        let place = Place(Arc::clone(&shared));
-        self.threads.push(std::thread::Builder::new().name("client".into()).spawn(move || {
+        Ok(self.places.spawn(move || {
             if let Err(error) = serve(&shared, &socket, peer, &request) {
-                shared.was_partial.store(true, Ordering::Relaxed);
-                shared.session.console.notice(&format!("client {}: {error:#}", peer.ip()));
+                shared.journal.complain(&peer.ip().to_string(), &error);
                 say(&socket, &Word::Failed { why: format!("{error:#}") });
             }
-            drop(place);
-        })?);
-        Ok(())
-    }
-}
-
-/// One client being served; it ends also by panic.
-struct Place(Arc<Shared>);
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.0.running.fetch_sub(1, Ordering::AcqRel);
-        // It can fail only when the listener has been rung awake already.
-        let _ = self.0.news.write(1);
+        })?)
     }
 }

@@ -1,15 +1,13 @@
 //! The listener's side of one test, over a socket of its own.
 
 use std::net::{SocketAddr, UdpSocket};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use common::cli::Session;
+use common::net::listener::Journal;
 use common::schema::line::Flag;
 use common::stop::Stop;
-use nix::sys::eventfd::EventFd;
 
 use crate::args::ListenArgs;
 use crate::flow::{self, Finished};
@@ -26,28 +24,11 @@ use crate::udp::{self, Wishes};
 pub struct Shared {
     /// The command line.
     pub args: ListenArgs,
-    /// Node name.
-    pub host: String,
-    /// stdout, stderr, and what ends the listener.
-    pub session: Session,
-    /// Clients being served.
-    pub running: AtomicUsize,
-    /// Readable when one of them ended.
-    pub news: EventFd,
-    /// A client was not served to its end.
-    pub was_partial: AtomicBool,
-    /// Why the listener itself has to end.
-    pub failure: Mutex<Option<anyhow::Error>>,
+    /// What is printed, and what ends the listener.
+    pub journal: Journal,
 }
 
 impl Shared {
-    fn print(&self, line: &str) {
-        if let Err(error) = self.session.lines.write_line(line) {
-            *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-            self.session.stop.set();
-        }
-    }
-
     fn plan(&self, socket: &UdpSocket, peer: SocketAddr, request: &Request, tag: u32) -> anyhow::Result<Plan> {
         let fits = udp::fits(socket);
         let size = request.size.unwrap_or(fits);
@@ -57,7 +38,7 @@ impl Shared {
         let agreed = Agreed { tag, size, idle_timeout: request.idle_timeout.min(self.args.idle_timeout) };
         let label = request.label.as_ref().or(self.args.lines.label.as_ref());
         let speaker = Speaker {
-            host: self.host.clone(),
+            host: self.journal.host.clone(),
             label: label.cloned().unwrap_or_default(),
             target: peer.ip().to_string(),
         };
@@ -78,13 +59,13 @@ pub fn serve(shared: &Shared, socket: &UdpSocket, peer: SocketAddr, request: &Re
     let lines = Mutex::new(Vec::new());
     let emit = |record: &Record| {
         let text = record.text()?;
-        shared.print(&text);
+        shared.journal.print(&text);
         let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
         say(socket, &Word::Line { index: lines.len() as u64, of: None, text: text.clone() });
         lines.push(text);
         Ok(())
     };
-    let stop = shared.session.stop.child()?;
+    let stop = shared.journal.session.stop.child()?;
     let (mut finished, gone) = if request.kind == TestKind::Recv {
         await_client(socket, &talk, &stop, tag, idle_timeout)?;
         let work = || flow::run(plan, socket, &talk, &stop, None, &emit);
@@ -127,7 +108,7 @@ fn conclude(
     finished: &mut Finished,
     mut lines: Vec<String>,
 ) -> anyhow::Result<()> {
-    let stop = &shared.session.stop;
+    let stop = &shared.journal.session.stop;
     let idle_timeout = request.idle_timeout.min(shared.args.idle_timeout);
     let is_there = || talk.silence() < idle_timeout && !stop.is_set();
     let report = match request.kind {
@@ -150,9 +131,9 @@ fn conclude(
     finished.is_cut |= talk.was_cut() || (report.is_none() && request.kind != TestKind::Ping);
     let total = finished.total(report);
     let text = total.text()?;
-    shared.print(&text);
+    shared.journal.print(&text);
     if total.line.flags.has(Flag::Partial) {
-        shared.was_partial.store(true, Ordering::Relaxed);
+        shared.journal.note_partial();
     }
     lines.push(text);
     let of = Some(lines.len() as u64);
