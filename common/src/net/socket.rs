@@ -2,11 +2,12 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
-use std::os::fd::AsFd;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
+use nix::sys::socket::setsockopt;
+use nix::sys::socket::sockopt::IpBindAddressNoPort;
 use socket2::{Domain, Socket, Type};
 
 use super::listener;
@@ -98,7 +99,7 @@ impl Options {
         }
         if let Some(local) = self.bind {
             // The port is chosen at connect(2), per destination: more of them, and no clash (ip(7)).
-            crate::sys::set_bind_address_no_port(socket.as_fd()).context("--bind")?;
+            setsockopt(&socket, IpBindAddressNoPort, &true).context("--bind")?;
             let local = SocketAddr::new(local, 0);
             socket.bind(&local.into()).with_context(|| format!("--bind {}", local.ip()))?;
         }

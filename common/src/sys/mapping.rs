@@ -21,6 +21,9 @@ const STRETCH: usize = 4096;
 /// Address ranges that the handler may repair; a start of 0 is a free place.
 static RANGES: [Range; MOST] = [const { Range { start: AtomicUsize::new(0), end: AtomicUsize::new(0) } }; MOST];
 
+/// [`page_bytes`], for the handler, which may not ask.
+static PAGE: AtomicUsize = AtomicUsize::new(4096);
+
 struct Range {
     start: AtomicUsize,
     end: AtomicUsize,
@@ -115,9 +118,7 @@ impl Drop for FileMap {
 
 /// Bytes of a page of memory.
 pub fn page_bytes() -> usize {
-    // SAFETY: it takes a constant and touches no memory of ours.
-    let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    usize::try_from(bytes).unwrap_or(4096)
+    rustix::param::page_size()
 }
 
 /// Replaces the page at the bus error's address, if it is one of ours.
@@ -128,7 +129,7 @@ extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, _con
         let start = range.start.load(Ordering::Acquire);
         start != 0 && (start..range.end.load(Ordering::Acquire)).contains(&address)
     });
-    let page = page_bytes();
+    let page = PAGE.load(Ordering::Relaxed);
     let start = address / page * page;
     // SAFETY: mmap is a plain system call here. MAP_FIXED replaces a page inside a live mapping of ours, which nobody
     // writes to; the mapping's owner unmaps the whole range later, this page included.
@@ -149,6 +150,7 @@ fn install_handler() -> io::Result<()> {
     static ONCE: Once = Once::new();
     let mut outcome = Ok(());
     ONCE.call_once(|| {
+        PAGE.store(page_bytes(), Ordering::Relaxed);
         // SAFETY: an all-zero sigaction is valid, the handler has the signature that SA_SIGINFO asks for, and it calls
         // nothing but system calls and touches nothing but atomics and a constant-initialised thread-local.
         let status = unsafe {

@@ -1,12 +1,14 @@
 //! Whether a target can be read past the page cache, and in which units.
 
+use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
 use anyhow::bail;
 use common::cli::Usage;
 use common::files::buffer;
-use common::sys::{block, mapping};
+use common::sys::mapping;
+use rustix::fs::{AtFlags, StatxFlags, ioctl_blksszget, statx};
 
 use crate::args::Method;
 use crate::offsets::Range;
@@ -17,8 +19,8 @@ use crate::target::{Kind, Target};
 /// anything is read.
 pub fn negotiate(plan: &Plan, target: &Target, range: Range) -> anyhow::Result<(Method, u64)> {
     let alignment = match target.kind {
-        Kind::Device { .. } => block::direct_alignment(&target.file).or(block::logical_block_bytes(&target.file).ok()),
-        _ => block::direct_alignment(&target.file),
+        Kind::Device { .. } => stated_alignment(&target.file).or(logical_block_bytes(&target.file)),
+        _ => stated_alignment(&target.file),
     };
     let alignment = alignment.unwrap_or(DEFAULT_ALIGNMENT);
     for (option, value) in [("--block", Some(plan.block)), ("--offset", Some(plan.offset)), ("--bytes", plan.amount)] {
@@ -44,6 +46,19 @@ pub fn negotiate(plan: &Plan, target: &Target, range: Range) -> anyhow::Result<(
 
 /// What every device that reads directly can do, unless it says otherwise.
 const DEFAULT_ALIGNMENT: u64 = 4096;
+
+/// What offset and length of a direct read must be a multiple of, by statx(2)'s `STATX_DIOALIGN`; `None` where the file
+/// system does not say.
+pub fn stated_alignment(file: &File) -> Option<u64> {
+    let answer = statx(file, c"", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
+    let says = answer.stx_mask & StatxFlags::DIOALIGN.bits() != 0 && answer.stx_dio_offset_align > 0;
+    says.then(|| answer.stx_dio_offset_align.into())
+}
+
+/// The device's smallest addressable unit in bytes (`BLKSSZGET`).
+pub fn logical_block_bytes(device: &File) -> Option<u64> {
+    ioctl_blksszget(device).ok().map(u64::from)
+}
 
 fn is_refusal(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EINVAL | libc::EOPNOTSUPP))

@@ -4,10 +4,10 @@ use common::cli::{self, Ending};
 use common::files::page_cache;
 use common::output::facts::Teller;
 use common::schema::diskread::FACTS;
-use common::sys::block;
 
 use crate::args::FactsArgs;
 use crate::device::Device;
+use crate::direct;
 use crate::layout::Layout;
 use crate::target::{Kind, Target};
 
@@ -76,7 +76,7 @@ impl Facts<'_> {
             teller.number("sparse", layout.sparse, "B")?;
             teller.number("unwritten", layout.unwritten, "B")?;
         }
-        teller.number("direct.alignment", block::direct_alignment(&self.target.file), "B")?;
+        teller.number("direct.alignment", direct::stated_alignment(&self.target.file), "B")?;
         if let Some(device) = Device::of(self.target) {
             self.device(&device)?;
         }

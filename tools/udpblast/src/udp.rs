@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use nix::sys::socket::{getsockopt, setsockopt, sockopt};
+use rustix::net::sockopt::{Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery, set_ip_mtu_discover, set_ipv6_mtu_discover};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
 use crate::plan::Route;
@@ -55,7 +56,7 @@ pub fn prepare(socket: &UdpSocket, wishes: Wishes) -> anyhow::Result<()> {
             options.set_send_buffer_size(BUFFER / 4)?;
         }
     }
-    common::sys::set_udp_options(socket, peer.is_ipv6(), wishes.fragment)?;
+    set_path_options(socket, peer.is_ipv6(), wishes.fragment)?;
     // What the receiver cannot have, it does without: the columns stay empty or say none.
     let _ = setsockopt(socket, sockopt::RxqOvfl, &1);
     let _ = setsockopt(socket, sockopt::ReceiveTimestampns, &true);
@@ -67,13 +68,29 @@ pub fn prepare(socket: &UdpSocket, wishes: Wishes) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// What a socket needs so that nothing is lost unsaid: `IP_RECVERR`, without which a datagram dropped by the local queue
+/// counts as sent, and path MTU discovery, so that nothing is fragmented unless `fragment` (ip(7), ipv6(7)).
+fn set_path_options(socket: &UdpSocket, is_ipv6: bool, fragment: bool) -> io::Result<()> {
+    if is_ipv6 {
+        setsockopt(socket, sockopt::Ipv6RecvErr, &true)?;
+        let discovery = if fragment { Ipv6PathMtuDiscovery::DONT } else { Ipv6PathMtuDiscovery::DO };
+        set_ipv6_mtu_discover(socket, discovery)?;
+    } else {
+        setsockopt(socket, sockopt::Ipv4RecvErr, &true)?;
+        let discovery = if fragment { Ipv4PathMtuDiscovery::DONT } else { Ipv4PathMtuDiscovery::DO };
+        set_ip_mtu_discover(socket, discovery)?;
+    }
+    Ok(())
+}
+
 /// How long a call blocks before its thread looks whether it is time to end.
 pub const GLANCE: Duration = Duration::from_millis(50);
 
 /// MTU of the route of a connected socket (ip(7), ipv6(7)).
 pub fn mtu(socket: &UdpSocket) -> Option<u64> {
     let is_ipv6 = socket.peer_addr().ok()?.is_ipv6();
-    common::sys::udp_mtu(socket, is_ipv6).ok()
+    let mtu = if is_ipv6 { rustix::net::sockopt::ipv6_mtu(socket) } else { rustix::net::sockopt::ip_mtu(socket) };
+    mtu.ok().map(u64::from)
 }
 
 /// Most payload that a datagram over this connected socket may have without being fragmented.

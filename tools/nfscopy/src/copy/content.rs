@@ -5,9 +5,9 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
-use common::sys::files;
 use nix::errno::Errno;
 use nix::fcntl::copy_file_range;
+use rustix::fs::ioctl_ficlone;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::calls::put;
@@ -58,7 +58,7 @@ pub fn offload(worker: &Worker<'_>, from: &File, to: &File, bytes: u64) -> anyho
     if bytes == 0 {
         return Ok((0, Duration::ZERO));
     }
-    match worker.timed(Step::Write, || files::share_blocks(from, to)) {
+    match worker.timed(Step::Write, || Ok(ioctl_ficlone(to, from)?)) {
         Ok(()) => {
             worker.note_mechanism(Mechanism::Reflink as u8);
             worker.count(bytes, 0);

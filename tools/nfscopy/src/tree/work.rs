@@ -3,13 +3,12 @@
 use std::ffi::CStr;
 use std::fs::File;
 use std::io;
-use std::os::fd::AsFd;
 use std::time::Duration;
 
-use common::sys::files;
 use nix::fcntl::{OFlag, openat, renameat};
 use nix::sys::stat::Mode;
 use nix::unistd::{UnlinkatFlags, syncfs, unlinkat};
+use rustix::fs::{AtFlags, StatxFlags, statx};
 
 use crate::calls::{close, get, put};
 use crate::fresh::Fresh;
@@ -43,7 +42,7 @@ pub fn of(tree: Tree, deed: Deed, patch: &Patch) -> anyhow::Result<Work<'_>> {
             let from_server = deed == Deed::StatServer;
             Box::new(move |worker| {
                 each(worker, patch, round, |name, _| {
-                    one(worker, Step::Stat, name, || files::stat(patch.directory.as_fd(), name, from_server))
+                    one(worker, Step::Stat, name, || stat(&patch.directory, name, from_server))
                 })
             })
         }
@@ -61,6 +60,14 @@ pub fn of(tree: Tree, deed: Deed, patch: &Patch) -> anyhow::Result<Work<'_>> {
             settle(worker, patch)
         }),
     })
+}
+
+/// Asks for the basic attributes of `name` in `directory`, symbolic links not followed. With `from_server` a network file
+/// system must ask its server (`AT_STATX_FORCE_SYNC`); without, its cache may answer.
+fn stat(directory: &File, name: &CStr, from_server: bool) -> io::Result<()> {
+    let sync = if from_server { AtFlags::STATX_FORCE_SYNC } else { AtFlags::STATX_SYNC_AS_STAT };
+    statx(directory, name, AtFlags::SYMLINK_NOFOLLOW | sync, StatxFlags::BASIC_STATS)?;
+    Ok(())
 }
 
 /// What an operation moved, and how long it took.
@@ -133,4 +140,20 @@ fn settle(worker: &Worker<'_>, patch: &Patch) -> anyhow::Result<()> {
         return Ok(());
     }
     worker.must(Step::Fsync, "make it safe (syncfs)", || Ok(syncfs(&patch.directory)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ways_of_asking_find_what_is_there() {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join("name"), "x").unwrap();
+        let opened = File::open(directory.path()).unwrap();
+        for from_server in [false, true] {
+            stat(&opened, c"name", from_server).unwrap();
+            assert_eq!(stat(&opened, c"other", from_server).unwrap_err().kind(), io::ErrorKind::NotFound);
+        }
+    }
 }
