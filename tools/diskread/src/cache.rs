@@ -10,7 +10,7 @@ use common::stop::Stop;
 use common::sys::block;
 use procfs::Current;
 
-use crate::target::{Kind, Target};
+use crate::target::{Target, TargetKind};
 
 /// Bytes per read while filling it.
 const CHUNK: usize = 1 << 20;
@@ -18,7 +18,7 @@ const CHUNK: usize = 1 << 20;
 /// Drops the target from the page cache, as far as this user may. What remains is counted afterwards.
 pub fn evict(target: &Target) {
     page_cache::evict(&target.file);
-    if matches!(target.kind, Kind::Device { .. }) {
+    if matches!(target.kind, TargetKind::Device { .. }) {
         // Only for the superuser.
         let _ = block::flush_buffers(&target.file);
     }

@@ -13,13 +13,13 @@ use rustix::fs::{AtFlags, StatxFlags, ioctl_blksszget, statx};
 use crate::args::Method;
 use crate::offsets::Range;
 use crate::plan::Plan;
-use crate::target::{Kind, Target};
+use crate::target::{Target, TargetKind};
 
 /// The method that is possible, and what its reads must be multiples of. A request that is not is a usage error, before
 /// anything is read.
 pub fn negotiate(plan: &Plan, target: &Target, range: Range) -> anyhow::Result<(Method, u64)> {
     let alignment = match target.kind {
-        Kind::Device { .. } => stated_alignment(&target.file).or(logical_block_bytes(&target.file)),
+        TargetKind::Device { .. } => stated_alignment(&target.file).or(logical_block_bytes(&target.file)),
         _ => stated_alignment(&target.file),
     };
     let alignment = alignment.unwrap_or(DEFAULT_ALIGNMENT);

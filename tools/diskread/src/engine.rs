@@ -13,7 +13,7 @@ use crate::driver::Driver;
 use crate::offsets::Range;
 use crate::reading::Reading;
 use crate::source::{Mapped, Null, Pread};
-use crate::target::Kind;
+use crate::target::TargetKind;
 use crate::worker::{self, Lane};
 
 /// One piece of work per lane, with its memory.
@@ -33,7 +33,7 @@ pub fn works<'a>(reading: &'a Reading<'_>, lanes: &'a [Lane]) -> anyhow::Result<
             }
             Driver::Mmap => {
                 let Some(map) = &reading.map else { continue };
-                let is_device = matches!(reading.target.kind, Kind::Device { .. });
+                let is_device = matches!(reading.target.kind, TargetKind::Device { .. });
                 let file = file.try_clone()?;
                 let mut source = Mapped { map: Arc::clone(map), file, start: reading.range.start, is_device };
                 Box::new(move || worker::read_in_turn(&mut source, reads, pause, lane))

@@ -9,7 +9,7 @@ use crate::args::FactsArgs;
 use crate::device::Device;
 use crate::direct;
 use crate::layout::Layout;
-use crate::target::{Kind, Target};
+use crate::target::{Target, TargetKind};
 
 /// Attributes of a disk: key, file in sysfs (Documentation/ABI/stable/sysfs-block), unit.
 const ATTRIBUTES: &[(&str, &str, &str)] = &[
@@ -62,10 +62,10 @@ impl Facts<'_> {
     fn tell(&self) -> anyhow::Result<()> {
         let teller = &self.teller;
         let kind = match self.target.kind {
-            Kind::Device { .. } => "block device",
-            Kind::File { .. } => "file",
-            Kind::Unsized => "file without size",
-            Kind::Endless => "endless",
+            TargetKind::Device { .. } => "block device",
+            TargetKind::File { .. } => "file",
+            TargetKind::Unsized => "file without size",
+            TargetKind::Endless => "endless",
         };
         teller.fact("kind", kind, "")?;
         if let Some(bytes) = self.target.bytes() {

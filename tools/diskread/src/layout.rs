@@ -7,7 +7,7 @@ use common::sys::extents;
 use nix::errno::Errno;
 use nix::unistd::{Whence, lseek};
 
-use crate::target::{Kind, Target};
+use crate::target::{Target, TargetKind};
 
 /// How much of a range reads as zeros without any device. Unknown where the file system does not say.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -22,7 +22,7 @@ impl Layout {
     /// The layout of a range of the target. `FIEMAP` tells holes from unwritten blocks; `SEEK_HOLE` may take both for
     /// holes and is asked only where there is no `FIEMAP`.
     pub fn of(target: &Target, start: u64, end: u64) -> Self {
-        if !matches!(target.kind, Kind::File { .. }) || start >= end {
+        if !matches!(target.kind, TargetKind::File { .. }) || start >= end {
             return Self::default();
         }
         by_extents(&target.file, start, end)

@@ -18,7 +18,7 @@ use crate::driver::Driver;
 use crate::layout::Layout;
 use crate::offsets::Range;
 use crate::plan::Plan;
-use crate::target::{Kind, Target};
+use crate::target::{Target, TargetKind};
 
 /// A run that is ready to start.
 #[derive(Debug)]
@@ -104,17 +104,17 @@ fn range(plan: &Plan, target: &Target) -> anyhow::Result<(Range, bool)> {
         None => None,
     };
     let size = match target.kind {
-        Kind::Device { bytes: 0 } => {
+        TargetKind::Device { bytes: 0 } => {
             // Without O_NONBLOCK this says why.
             target.reopen(0).with_context(|| format!("cannot open {name}"))?;
             bail!("{name} has no medium in it: its size is 0")
         }
-        Kind::Device { bytes } | Kind::File { bytes } => bytes,
-        Kind::Endless => wanted.ok_or_else(|| Usage(format!("{name} never ends: --bytes is needed")))?,
-        Kind::Unsized if plan.pattern != Pattern::Seq || plan.threads > 1 || plan.depth > 1 => {
+        TargetKind::Device { bytes } | TargetKind::File { bytes } => bytes,
+        TargetKind::Endless => wanted.ok_or_else(|| Usage(format!("{name} never ends: --bytes is needed")))?,
+        TargetKind::Unsized if plan.pattern != Pattern::Seq || plan.threads > 1 || plan.depth > 1 => {
             return Err(Usage(format!("{name} does not say its size: only one thread can read it, in order")).into());
         }
-        Kind::Unsized => wanted.unwrap_or(u64::MAX),
+        TargetKind::Unsized => wanted.unwrap_or(u64::MAX),
     };
     if start > size {
         return Err(Usage(format!("--offset {start} is beyond the end of {name}, {size} bytes")).into());
@@ -142,7 +142,7 @@ fn range(plan: &Plan, target: &Target) -> anyhow::Result<(Range, bool)> {
 
 fn open(plan: &Plan, target: &Target, flags: i32) -> anyhow::Result<Arc<File>> {
     // Some files in /proc wait at their end for more.
-    let flags = if target.kind == Kind::Unsized { flags | libc::O_NONBLOCK } else { flags };
+    let flags = if target.kind == TargetKind::Unsized { flags | libc::O_NONBLOCK } else { flags };
     let file = target.reopen(flags).with_context(|| format!("cannot open {}", target.name))?;
     if plan.pattern == Pattern::Rand {
         // What is read ahead of a random read is read for nothing. Files that know no advice have no read-ahead.

@@ -9,7 +9,7 @@ use common::schema::line::{Flag, Flags, Span};
 use crate::args::Method;
 use crate::device::{Device, Fetched};
 use crate::reading::Reading;
-use crate::target::Kind;
+use crate::target::TargetKind;
 
 /// Share of the bytes, in percent, that may come from elsewhere than the device without a word.
 const TOLERANCE_PCT: f64 = 1.0;
@@ -71,7 +71,7 @@ pub fn of(reading: &Reading<'_>, identity: &Identity, cut: &Cut<Fetched>) -> Rec
 
 /// Adds what is known only at the end of the run.
 pub fn finish(total: &mut Record, is_cut: bool, has_ended_early: bool, reading: &Reading<'_>) {
-    let is_announced = reading.target.kind != Kind::Unsized || reading.plan.amount.is_some();
+    let is_announced = reading.target.kind != TargetKind::Unsized || reading.plan.amount.is_some();
     total.raise_if(is_cut, Flag::Partial);
     total.raise_if(reading.is_short || (has_ended_early && is_announced), Flag::Short);
 }

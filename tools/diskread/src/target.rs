@@ -19,7 +19,7 @@ use procfs::process::MountInfo;
 pub struct Target {
     /// The path as typed.
     pub name: String,
-    pub kind: Kind,
+    pub kind: TargetKind,
     /// Opened with `O_NONBLOCK`, which `io_uring` would take seriously: readers reopen it.
     pub file: File,
     pub metadata: Metadata,
@@ -28,7 +28,7 @@ pub struct Target {
 
 /// What is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum TargetKind {
     Device {
         bytes: u64,
     },
@@ -73,7 +73,7 @@ impl Target {
             .open(path)
             .with_context(|| format!("cannot open {name}"))?;
         let metadata = file.metadata().with_context(|| format!("cannot look at {name}"))?;
-        let kind = Kind::of(&file, &metadata).with_context(|| format!("cannot read {name}"))?;
+        let kind = TargetKind::of(&file, &metadata).with_context(|| format!("cannot read {name}"))?;
         let storage = Storage::of(&file, kind);
         Ok(Self { name, kind, file, metadata, storage })
     }
@@ -81,8 +81,8 @@ impl Target {
     /// Its size, where there is one.
     pub fn bytes(&self) -> Option<u64> {
         match self.kind {
-            Kind::Device { bytes } | Kind::File { bytes } => Some(bytes),
-            Kind::Unsized | Kind::Endless => None,
+            TargetKind::Device { bytes } | TargetKind::File { bytes } => Some(bytes),
+            TargetKind::Unsized | TargetKind::Endless => None,
         }
     }
 
@@ -94,7 +94,7 @@ impl Target {
 
     /// The mount that holds the file, or for a device the first mount of it.
     pub fn mount(&self) -> Option<MountInfo> {
-        if matches!(self.kind, Kind::Device { .. }) {
+        if matches!(self.kind, TargetKind::Device { .. }) {
             mount::of_device(self.device_number())
         } else {
             mount::holding(&self.file)
@@ -103,11 +103,11 @@ impl Target {
 
     /// Number of the block device that is read or holds the file.
     pub fn device_number(&self) -> u64 {
-        if matches!(self.kind, Kind::Device { .. }) { self.metadata.rdev() } else { self.metadata.dev() }
+        if matches!(self.kind, TargetKind::Device { .. }) { self.metadata.rdev() } else { self.metadata.dev() }
     }
 }
 
-impl Kind {
+impl TargetKind {
     fn of(file: &File, metadata: &Metadata) -> anyhow::Result<Self> {
         let file_type = metadata.file_type();
         if file_type.is_block_device() {
@@ -154,11 +154,11 @@ fn refused(metadata: &Metadata) -> Option<&'static str> {
 }
 
 impl Storage {
-    fn of(file: &File, kind: Kind) -> Self {
+    fn of(file: &File, kind: TargetKind) -> Self {
         match kind {
-            Kind::Device { .. } => return Self::Device,
-            Kind::Unsized | Kind::Endless => return Self::Memory,
-            Kind::File { .. } => {}
+            TargetKind::Device { .. } => return Self::Device,
+            TargetKind::Unsized | TargetKind::Endless => return Self::Memory,
+            TargetKind::File { .. } => {}
         }
         let Ok(of) = statfs::fstatfs(file) else { return Self::Elsewhere };
         let magic = of.filesystem_type();

@@ -18,6 +18,7 @@ mod stats;
 mod sum;
 mod tracker;
 mod verdict;
+mod warning;
 mod watch;
 
 fn main() -> std::process::ExitCode {

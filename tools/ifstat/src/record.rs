@@ -23,7 +23,7 @@ pub const SUM: [&str; 2] = ["rx_all", "tx_all"];
 
 /// A part of the run: begin and end of what is not counted per interface.
 #[derive(Debug, Clone, Copy)]
-pub struct Part {
+pub struct Stretch {
     /// Interval or total.
     pub span: line::Span,
     /// State at its begin.
@@ -80,17 +80,17 @@ impl Form {
         &self,
         test: &'static str,
         target: &str,
-        part: &Part,
+        stretch: &Stretch,
         (from, to): (Instant, Instant),
         figures: Figures,
     ) -> Line {
-        let (mut begin, mut end) = (part.from, part.to);
+        let (mut begin, mut end) = (stretch.from, stretch.to);
         (begin.at, end.at) = (from, to);
         begin.counts = Counts::default();
         end.counts = Counts { bytes: figures.bytes.unwrap_or(0), ops: figures.ops.unwrap_or(0) };
         let identity = Identity { test, target: target.to_owned(), ..self.identity.clone() };
         let sample = Sample::between(&begin, &end);
-        let mut line = sample.line(&identity, &self.epoch, part.span, figures.errors, figures.flags);
+        let mut line = sample.line(&identity, &self.epoch, stretch.span, figures.errors, figures.flags);
         if figures.bytes.is_none() {
             (line.bytes, line.bytes_per_s) = (None, None);
         }
@@ -101,13 +101,13 @@ impl Form {
     }
 
     /// The line of one direction of an interface's span.
-    pub fn row(&self, tests: [&'static str; 2], direction: Direction, span: &Span, part: &Part) -> Row {
+    pub fn row(&self, tests: [&'static str; 2], direction: Direction, span: &Span, stretch: &Stretch) -> Row {
         let (link, settings) = (&span.link, &span.settings);
         let mut flags = span.flags.clone();
         flags.raise_if(settings.is_nominal, Flag::Nominal);
         let figures = direction.figures(span.delta.as_ref(), flags);
         let test = tests[direction as usize];
-        let shared = self.line(test, &link.name.text(), part, (span.from, span.to), figures);
+        let shared = self.line(test, &link.name.text(), stretch, (span.from, span.to), figures);
         let bits_per_s = shared.bytes_per_s.map(|rate| rate.value() * 8.0);
         let mut own = direction.columns(span.delta.as_ref());
         own.ifindex = Some(link.index.into());
@@ -131,11 +131,11 @@ impl Form {
         members: u64,
         left_out: &str,
         flags: &Flags,
-        part: &Part,
+        stretch: &Stretch,
     ) -> [Row; 2] {
         Direction::BOTH.map(|direction| {
             let figures = direction.figures(delta, flags.clone());
-            let line = self.line(SUM[direction as usize], "all", part, (part.from.at, part.to.at), figures);
+            let line = self.line(SUM[direction as usize], "all", stretch, (stretch.from.at, stretch.to.at), figures);
             let own = Interface {
                 netns: self.netns.clone(),
                 summed: Some(members),
@@ -251,8 +251,8 @@ mod tests {
 
     fn rows(form: &Form, span: &Span) -> [Row; 2] {
         let now = Snapshot::take(Instant::now(), Counts::default(), cpu::process_time());
-        let part = Part { span: line::Span::Interval, from: now, to: now };
-        Direction::BOTH.map(|direction| form.row(SPAN, direction, span, &part))
+        let stretch = Stretch { span: line::Span::Interval, from: now, to: now };
+        Direction::BOTH.map(|direction| form.row(SPAN, direction, span, &stretch))
     }
 
     #[test]

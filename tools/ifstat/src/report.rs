@@ -13,7 +13,7 @@ use common::units;
 use crate::args::WatchArgs;
 use crate::lines::Lines;
 use crate::link::{Counter, Counters, Link};
-use crate::record::{self, Direction, Form, Part};
+use crate::record::{self, Direction, Form, Stretch};
 use crate::source::Source;
 use crate::stack::{Layer, Stack};
 use crate::sum::Sum;
@@ -58,11 +58,11 @@ impl<'a> Report<'a> {
     pub fn since_boot(&self, tracker: &Tracker) -> anyhow::Result<()> {
         let age = nix::time::clock_gettime(nix::time::ClockId::CLOCK_BOOTTIME).map(Duration::from).unwrap_or_default();
         let booted = self.start.at.checked_sub(age).unwrap_or(self.start.at);
-        let part = Part { span: line::Span::Total, from: self.start, to: self.start };
+        let stretch = Stretch { span: line::Span::Total, from: self.start, to: self.start };
         for mut span in tracker.as_they_are() {
             (span.from, span.to) = (booted, booted);
             for direction in Direction::BOTH {
-                let mut row = self.form.row(record::SINCE_BOOT, direction, &span, &part);
+                let mut row = self.form.row(record::SINCE_BOOT, direction, &span, &stretch);
                 row.0.seconds = None;
                 self.session.lines.write(&row)?;
             }
@@ -79,17 +79,17 @@ impl<'a> Report<'a> {
         has_lines: bool,
     ) -> anyhow::Result<()> {
         let now = snapshot(at);
-        let part = Part { span: line::Span::Interval, from: self.last, to: now };
+        let stretch = Stretch { span: line::Span::Interval, from: self.last, to: now };
         // Before any line is written, which takes its time.
         let links: Vec<_> = spans.iter().map(|span| &span.link).collect();
         let layers = read_layers(source.stack.as_mut(), &links)?;
         if has_lines {
-            self.spans(spans, &part)?;
+            self.spans(spans, &stretch)?;
         }
         if self.args.total {
             let sum = Sum::of(spans);
             if has_lines {
-                self.sum(&sum, &part)?;
+                self.sum(&sum, &stretch)?;
             }
             match &mut self.sum {
                 Some(whole) => whole.add(&sum),
@@ -97,7 +97,7 @@ impl<'a> Report<'a> {
             }
         }
         if self.args.stack && has_lines {
-            let (rows, _) = verdict::rows(&self.form, &part, spans, &self.layers, &layers);
+            let (rows, _) = verdict::rows(&self.form, &stretch, spans, &self.layers, &layers);
             rows.iter().try_for_each(|row| self.session.lines.write(row))?;
         }
         self.layers = layers;
@@ -107,34 +107,34 @@ impl<'a> Report<'a> {
 
     /// The lines of the whole run.
     pub fn totals(&self, tracker: &Tracker) -> anyhow::Result<()> {
-        let part = Part { span: line::Span::Total, from: self.start, to: self.last };
+        let stretch = Stretch { span: line::Span::Total, from: self.start, to: self.last };
         let totals = tracker.totals();
-        self.spans(&totals, &part)?;
+        self.spans(&totals, &stretch)?;
         if let Some(sum) = &self.sum {
-            self.sum(sum, &part)?;
+            self.sum(sum, &stretch)?;
         }
         if self.args.stack {
-            let (rows, verdict) = verdict::rows(&self.form, &part, &totals, &self.layers_at_start, &self.layers);
+            let (rows, verdict) = verdict::rows(&self.form, &stretch, &totals, &self.layers_at_start, &self.layers);
             rows.iter().try_for_each(|row| self.session.lines.write(row))?;
-            verdict.advice().iter().for_each(|advice| self.session.console.notice(advice));
+            verdict.warnings().for_each(|warning| self.session.console.notice(&warning.to_string()));
         }
         self.session.console.summary(&summary(&totals, self.last.at - self.start.at));
         Ok(())
     }
 
-    fn spans(&self, spans: &[Span], part: &Part) -> anyhow::Result<()> {
+    fn spans(&self, spans: &[Span], stretch: &Stretch) -> anyhow::Result<()> {
         let is_told = |span: &&Span| !self.args.changed || !span.is_quiet();
         let mut lines = Lines::default();
         for span in spans.iter().filter(is_told) {
             for direction in Direction::BOTH {
-                lines.write(&self.session.lines, &self.form.row(record::SPAN, direction, span, part))?;
+                lines.write(&self.session.lines, &self.form.row(record::SPAN, direction, span, stretch))?;
             }
         }
         Ok(())
     }
 
-    fn sum(&self, sum: &Sum, part: &Part) -> anyhow::Result<()> {
-        let rows = self.form.sum_rows(sum.delta.as_ref(), sum.members, &sum.left_out, &sum.flags, part);
+    fn sum(&self, sum: &Sum, stretch: &Stretch) -> anyhow::Result<()> {
+        let rows = self.form.sum_rows(sum.delta.as_ref(), sum.members, &sum.left_out, &sum.flags, stretch);
         rows.iter().try_for_each(|row| self.session.lines.write(row))
     }
 }

@@ -10,6 +10,7 @@ use netlink_sys::protocols::NETLINK_ROUTE;
 
 use crate::link::Link;
 use crate::netlink::{Netlink, Question, attribute, text_of, u32_of, u64_of};
+use crate::warning::LossPlace;
 
 /// What a layer has counted so far: absolute in its columns, gauges among them.
 #[derive(Debug, Clone)]
@@ -90,12 +91,12 @@ impl Layer {
     }
 
     /// Where packets that this layer lost were lost.
-    pub fn place(&self) -> &'static str {
+    pub fn place(&self) -> LossPlace {
         match self.test {
-            "softnet" => "softirq",
-            "qdisc" => "queue",
-            "ip" => "ip",
-            _ => "socket",
+            "softnet" => LossPlace::Softirq,
+            "qdisc" => LossPlace::Queue,
+            "ip" => LossPlace::Ip,
+            _ => LossPlace::Socket,
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::args::StatsArgs;
 use crate::link::Name;
 use crate::netns;
 use crate::plan::{Due, Plan};
-use crate::record::{Figures, Form, Part};
+use crate::record::{Figures, Form, Stretch};
 use crate::settings::Drivers;
 
 type Counters = Vec<(String, u64)>;
@@ -86,21 +86,21 @@ impl<'a> Series<'a> {
 
     fn sample(&mut self, counters: Counters) -> anyhow::Result<()> {
         let now = snapshot(Instant::now());
-        let part = Part { span: Span::Interval, from: self.last, to: now };
+        let stretch = Stretch { span: Span::Interval, from: self.last, to: now };
         let before = std::mem::replace(&mut self.counters, counters);
         self.last = now;
-        self.write(&part, &before, &Flags::default())
+        self.write(&stretch, &before, &Flags::default())
     }
 
     /// The lines of the whole run; `is_cut` when it ended too early.
     fn totals(&self, is_cut: bool) -> anyhow::Result<()> {
-        let part = Part { span: Span::Total, from: self.start, to: self.last };
+        let stretch = Stretch { span: Span::Total, from: self.start, to: self.last };
         let mut flags = Flags::default();
         flags.raise_if(is_cut, Flag::Partial);
-        self.write(&part, &self.first, &flags)
+        self.write(&stretch, &self.first, &flags)
     }
 
-    fn write(&self, part: &Part, before: &Counters, flags: &Flags) -> anyhow::Result<()> {
+    fn write(&self, stretch: &Stretch, before: &Counters, flags: &Flags) -> anyhow::Result<()> {
         for (name, value) in &self.counters {
             let earlier = before.iter().find(|(earlier, _)| earlier == name).map(|(_, value)| *value);
             let delta = earlier.and_then(|earlier| value.checked_sub(earlier));
@@ -112,7 +112,7 @@ impl<'a> Series<'a> {
             }
             let figures = Figures { flags, ..Figures::default() };
             let target = self.args.interface.text();
-            let line = self.form.line("driver", &target, part, (part.from.at, part.to.at), figures);
+            let line = self.form.line("driver", &target, stretch, (stretch.from.at, stretch.to.at), figures);
             self.session.lines.write(&(line, Statistic { counter: name.clone(), value: Some(*value), delta }))?;
         }
         Ok(())

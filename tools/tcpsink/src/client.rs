@@ -4,12 +4,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use common::cli::{Ending, OutputArgs, ScheduleArgs, Session};
-use common::measure::crew::CpuList;
-use common::measure::sample;
 use common::measure::series::{self, Outcome};
-use common::net::access::Secret;
-use common::net::peer::PeerArgs;
-use common::net::socket::Options;
 use common::schema::tcpsink::SCHEMA;
 
 use crate::args::{ConnectArgs, PingArgs, RouteArgs, SendArgs, TcpArgs, TransferArgs};
@@ -18,26 +13,11 @@ use crate::engine::Method;
 use crate::engine::file::Input;
 use crate::engine::ping::Sizes;
 use crate::exchange::Exchange;
-use crate::part::Speaker;
+use crate::peer::Peer;
 use crate::request::{Request, TestKind};
 
 /// Length of the ping before a transfer that is probed.
 const IDLE_PING: Duration = Duration::from_secs(1);
-
-/// The way to a sink.
-#[derive(Debug)]
-pub struct Peer {
-    /// Who it is, and who this end is.
-    pub args: PeerArgs,
-    /// Options of every connection.
-    pub options: Options,
-    /// What a sink may want to see proof of.
-    pub secret: Option<Secret>,
-    /// Where the workers run.
-    pub cpus: CpuList,
-    /// For the lines of this end.
-    pub speaker: Speaker,
-}
 
 /// `tcpsink send`.
 pub fn send(args: &SendArgs) -> anyhow::Result<Ending> {
@@ -115,27 +95,6 @@ fn request(
         congestion: tcp.and_then(|tcp| tcp.congestion.clone()),
         dscp: route.dscp,
         nodelay: tcp.is_some_and(|tcp| tcp.nodelay),
-    }
-}
-
-impl Peer {
-    fn new(args: &RouteArgs, lines: &OutputArgs, tcp: Option<&TcpArgs>) -> anyhow::Result<Self> {
-        let options = Options {
-            buffer: tcp.and_then(|tcp| tcp.buffer),
-            congestion: tcp.and_then(|tcp| tcp.congestion.clone()),
-            mss: tcp.and_then(|tcp| tcp.mss),
-            dscp: args.dscp,
-            nodelay: tcp.is_some_and(|tcp| tcp.nodelay),
-            bind: args.bind,
-            interface: args.interface.clone(),
-        };
-        let speaker = Speaker {
-            host: sample::host_name(),
-            label: lines.label.clone().unwrap_or_default(),
-            target: args.peer.host.clone(),
-        };
-        let (secret, cpus) = (args.peer.secret()?, args.cpu.clone().unwrap_or_default());
-        Ok(Self { args: args.peer.clone(), options, secret, cpus, speaker })
     }
 }
 

@@ -15,7 +15,6 @@ use common::schema::tcpsink::SCHEMA;
 use common::stop::Stop;
 use common::units;
 
-use crate::client::Peer;
 use crate::control::{self, Control};
 use crate::engine::Stream;
 use crate::engine::connect::Knock;
@@ -23,6 +22,7 @@ use crate::engine::file::Input;
 use crate::exchange::Exchange;
 use crate::flow;
 use crate::part::{self, End};
+use crate::peer::Peer;
 use crate::plan::Plan;
 use crate::protocol::{FromClient, FromSink};
 use crate::pulse::Pulse;

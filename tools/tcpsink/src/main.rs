@@ -10,6 +10,7 @@ mod exchange;
 mod flow;
 mod lobby;
 mod part;
+mod peer;
 mod plan;
 mod protocol;
 mod pulse;

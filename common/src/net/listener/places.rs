@@ -28,9 +28,9 @@ struct Board {
 }
 
 /// A place that is taken; it is free again when this is dropped, also by a panic.
-struct Place(Arc<Board>);
+struct TakenPlace(Arc<Board>);
 
-impl Drop for Place {
+impl Drop for TakenPlace {
     fn drop(&mut self) {
         self.0.running.fetch_sub(1, Ordering::AcqRel);
         // It can fail only when the listener has been rung awake already.
@@ -58,7 +58,7 @@ impl Places {
     /// Serves a client in a thread of its own.
     pub fn spawn(&mut self, serve: impl FnOnce() + Send + 'static) -> io::Result<()> {
         self.board.running.fetch_add(1, Ordering::AcqRel);
-        let place = Place(Arc::clone(&self.board));
+        let place = TakenPlace(Arc::clone(&self.board));
         let thread = std::thread::Builder::new().name("client".into()).spawn(move || {
             serve();
             drop(place);

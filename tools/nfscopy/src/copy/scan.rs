@@ -31,14 +31,14 @@ pub struct Source {
 pub struct Entry {
     /// Below the root; empty for the root itself.
     pub path: PathBuf,
-    pub kind: Kind,
+    pub kind: EntryKind,
     /// Permission bits; nobody's privileges are copied.
     pub mode: u32,
 }
 
 /// What it is.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum EntryKind {
     Directory,
     File {
         bytes: u64,
@@ -96,7 +96,7 @@ impl Source {
 
     fn sizes(&self) -> impl Iterator<Item = u64> {
         self.entries.iter().filter_map(|entry| match entry.kind {
-            Kind::File { bytes } => Some(bytes),
+            EntryKind::File { bytes } => Some(bytes),
             _ => None,
         })
     }
@@ -119,9 +119,9 @@ struct Scan {
 impl Scan {
     fn take(&mut self, at: &Path, path: PathBuf, metadata: &Metadata) -> anyhow::Result<()> {
         let kind = if metadata.is_dir() {
-            Kind::Directory
+            EntryKind::Directory
         } else if metadata.is_symlink() {
-            Kind::Symlink(fs::read_link(at).with_context(|| format!("cannot read the link {}", shown(at)))?)
+            EntryKind::Symlink(fs::read_link(at).with_context(|| format!("cannot read the link {}", shown(at)))?)
         } else {
             refuse_special(at, metadata)?;
             self.file(at, metadata)?
@@ -130,11 +130,11 @@ impl Scan {
         Ok(())
     }
 
-    fn file(&mut self, at: &Path, metadata: &Metadata) -> anyhow::Result<Kind> {
+    fn file(&mut self, at: &Path, metadata: &Metadata) -> anyhow::Result<EntryKind> {
         if metadata.nlink() > 1 {
             let index = self.entries.len();
             match self.seen.entry((metadata.dev(), metadata.ino())) {
-                std::collections::hash_map::Entry::Occupied(first) => return Ok(Kind::HardLink(*first.get())),
+                std::collections::hash_map::Entry::Occupied(first) => return Ok(EntryKind::HardLink(*first.get())),
                 std::collections::hash_map::Entry::Vacant(place) => place.insert(index),
             };
         }
@@ -147,7 +147,7 @@ impl Scan {
             let hole = lseek(&file, 0, Whence::SeekHole).ok().and_then(|at| u64::try_from(at).ok());
             self.is_sparse |= hole.is_some_and(|at| at < bytes);
         }
-        Ok(Kind::File { bytes })
+        Ok(EntryKind::File { bytes })
     }
 }
 
@@ -187,11 +187,11 @@ mod tests {
         assert_eq!(
             found,
             [
-                ("", &Kind::Directory),
-                ("empty", &Kind::Directory),
-                ("file", &Kind::File { bytes: 7 }),
-                ("link", &Kind::HardLink(2)),
-                ("symlink", &Kind::Symlink(target)),
+                ("", &EntryKind::Directory),
+                ("empty", &EntryKind::Directory),
+                ("file", &EntryKind::File { bytes: 7 }),
+                ("link", &EntryKind::HardLink(2)),
+                ("symlink", &EntryKind::Symlink(target)),
             ]
         );
         assert_eq!((source.bytes(), source.is_tree), (7, true));

@@ -16,7 +16,7 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::calls::{close, settle};
 use crate::copy::content;
 use crate::copy::place::Naming;
-use crate::copy::scan::{Entry, Kind, Source};
+use crate::copy::scan::{Entry, EntryKind, Source};
 use crate::measure::Work;
 use crate::shown::shown;
 use crate::worker::{Step, Worker};
@@ -60,23 +60,23 @@ impl<'a> Job<'a> {
         let from = below(&self.source.root, entry);
         let to = self.copy.map(|copy| below(copy, entry));
         let took = match (&entry.kind, &to) {
-            (Kind::File { bytes }, to) => self.file(worker, &from, to.as_deref(), index, *bytes, buffer)?,
+            (EntryKind::File { bytes }, to) => self.file(worker, &from, to.as_deref(), index, *bytes, buffer)?,
             (_, None) => return Ok(()),
             (kind, Some(to)) => {
                 worker.at(to);
                 match kind {
-                    Kind::Directory => {
+                    EntryKind::Directory => {
                         // Ours alone, and to be written in, until all of it is there.
                         worker.must(Step::Mkdir, "make it", || DirBuilder::new().mode(0o700).create(to))?;
                     }
-                    Kind::Symlink(target) => {
+                    EntryKind::Symlink(target) => {
                         worker.must(Step::Link, "make the symbolic link", || symlink(target, to))?;
                     }
-                    Kind::HardLink(first) => {
+                    EntryKind::HardLink(first) => {
                         let first = below(self.copy.unwrap_or(to), &self.source.entries[*first]);
                         worker.must(Step::Link, "make the hard link", || fs::hard_link(&first, to))?;
                     }
-                    Kind::File { .. } => {}
+                    EntryKind::File { .. } => {}
                 }
                 worker.took()
             }
@@ -142,7 +142,7 @@ impl<'a> Job<'a> {
     fn finish(&self, worker: &Worker<'_>) -> anyhow::Result<()> {
         let (Some(copy), true) = (self.copy, self.source.is_tree) else { return Ok(()) };
         // The root follows when it has its name: a directory that may not be written cannot be moved.
-        for entry in self.source.entries.iter().skip(1).rev().filter(|entry| entry.kind == Kind::Directory) {
+        for entry in self.source.entries.iter().skip(1).rev().filter(|entry| entry.kind == EntryKind::Directory) {
             let path = below(copy, entry);
             worker.at(&path);
             let mode = Permissions::from_mode(entry.mode);
@@ -162,7 +162,7 @@ impl<'a> Job<'a> {
         let Some(hashes) = self.hashes else { return Ok(()) };
         let mut buffer = buffer::blank(usize::try_from(self.block)?)?;
         for (entry, hash) in self.source.entries.iter().zip(hashes) {
-            if !matches!(entry.kind, Kind::File { .. }) || hash.get().is_some() || stop.is_set() {
+            if !matches!(entry.kind, EntryKind::File { .. }) || hash.get().is_some() || stop.is_set() {
                 continue;
             }
             let path = below(&self.source.root, entry);
@@ -181,7 +181,7 @@ impl<'a> Job<'a> {
                 if worker.is_halted() {
                     return Ok(());
                 }
-                if !matches!(entry.kind, Kind::File { .. }) {
+                if !matches!(entry.kind, EntryKind::File { .. }) {
                     continue;
                 }
                 let path = below(copy, entry);

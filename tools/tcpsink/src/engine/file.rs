@@ -106,12 +106,12 @@ impl Input {
 pub struct Output {
     path: PathBuf,
     force: bool,
-    place: Place,
+    place: OutputPlace,
 }
 
 /// Where the bytes go until all are there.
 #[derive(Debug)]
-enum Place {
+enum OutputPlace {
     /// Beside the target, under another name; removed unless it is complete.
     Beside(NamedTempFile),
     /// A FIFO, a device or an open descriptor: there is nothing to rename.
@@ -129,7 +129,7 @@ impl Output {
         let place = match std::fs::metadata(path) {
             Ok(target) if target.is_dir() => bail!("cannot write --output {name}: it is a directory"),
             Ok(target) if is_descriptor || target.file_type().is_fifo() || target.file_type().is_char_device() => {
-                Place::Direct(OpenOptions::new().write(true).open(path).with_context(doing)?)
+                OutputPlace::Direct(OpenOptions::new().write(true).open(path).with_context(doing)?)
             }
             Ok(target) if !target.is_file() => bail!("cannot write --output {name}: not a file or a FIFO"),
             Ok(_) if !force => bail!("cannot write --output {name}: it exists (--force replaces it)"),
@@ -138,7 +138,7 @@ impl Output {
                 let mut builder = tempfile::Builder::new();
                 // As creat(2) would: the umask takes its share.
                 builder.prefix(".tcpsink-").permissions(std::fs::Permissions::from_mode(0o666));
-                Place::Beside(builder.tempfile_in(directory).with_context(doing)?)
+                OutputPlace::Beside(builder.tempfile_in(directory).with_context(doing)?)
             }
         };
         Ok(Self { path: path.to_owned(), force, place })
@@ -146,8 +146,8 @@ impl Output {
 
     fn file(&self) -> &File {
         match &self.place {
-            Place::Beside(file) => file.as_file(),
-            Place::Direct(file) => file,
+            OutputPlace::Beside(file) => file.as_file(),
+            OutputPlace::Direct(file) => file,
         }
     }
 
@@ -179,7 +179,7 @@ impl Output {
                 Err(error) => return Err(idle(error, "receive")),
             }
         }
-        if matches!(self.place, Place::Beside(_)) {
+        if matches!(self.place, OutputPlace::Beside(_)) {
             stages.other().time(|| self.file().sync_all()).with_context(|| self.after(written))?;
             lane.finish(Instant::now());
         }
@@ -192,7 +192,7 @@ impl Output {
 
     /// Gives the target its name: all of it is there. Otherwise it is dropped, and with it what was written.
     pub fn complete(self) -> anyhow::Result<()> {
-        let Place::Beside(file) = self.place else { return Ok(()) };
+        let OutputPlace::Beside(file) = self.place else { return Ok(()) };
         let kept = if self.force { file.persist(&self.path) } else { file.persist_noclobber(&self.path) };
         kept.map_err(|error| error.error).with_context(|| format!("cannot create {}", self.path.display()))?;
         Ok(())
