@@ -7,19 +7,19 @@ use serde::{Serialize, Serializer};
 
 use super::cell::{Cell, Fixed};
 use super::column::columns;
-use super::role::{AMOUNT, LOSS, NAME, NOTE, OF_TIME, RATE, SPENT};
+use super::role::{AMOUNT, INSTANCE, LOSS, NAME, NOTE, OF_TIME, RATE, SPENT};
 
 columns! {
     /// The shared part of a line. Rates and shares that are unknown stay empty.
     pub struct Line {
         schema: &'static str, "", NAME, "tool and number of its set of columns";
-        time: Time, "RFC 3339 UTC", NAME, "when the span began";
+        time: Time, "RFC 3339 UTC", INSTANCE, "when the span began";
         host: String, "", NAME, "node name of the machine that measured";
         label: String, "", NAME, "the user's --label: which set-up this was";
         test: &'static str, "", NAME, "what was done";
         target: String, "", NAME, "peer, device, path, mount or interface";
-        run: u64, "", NAME, "1, 2, ... within --runs";
-        span: Span, "", NAME, "interval or total";
+        run: u64, "", INSTANCE, "1, 2, ... within --runs";
+        span: Span, "", INSTANCE, "interval or total";
         seconds: Option<Fixed<6>>, "s", SPENT.headline(4), "measured length of the span on the monotonic clock";
         bytes: Option<u64>, "B", AMOUNT, "payload bytes";
         ops: Option<u64>, "", AMOUNT, "operations; each tool says which";
