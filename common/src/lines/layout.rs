@@ -11,7 +11,7 @@
 use super::cells::Split;
 use super::kind::Kind;
 use super::skipped::Why;
-use crate::schema::{self, Column, Schema};
+use crate::schema::{self, Column, Holds, Schema, registry};
 
 /// Kinds of lines and headers that are remembered at once; more of them are garbage, and start it anew.
 const REMEMBERED: usize = 256;
@@ -22,6 +22,7 @@ pub struct Layout {
     id: usize,
     tag: String,
     schema: Option<&'static Schema>,
+    holds: Holds,
     names: Vec<String>,
     /// Where the wanted columns are.
     pub(super) places: Vec<Option<usize>>,
@@ -39,6 +40,16 @@ impl Layout {
     /// Tool and number, as in the first column.
     pub fn tag(&self) -> &str {
         &self.tag
+    }
+
+    /// The tool that wrote it, without the number: its columns mean the same in every version.
+    pub fn tool(&self) -> &str {
+        tool_of(&self.tag)
+    }
+
+    /// What lines of this tool are.
+    pub fn holds(&self) -> Holds {
+        self.holds
     }
 
     /// The tool's own schema; for another version of it, the one that is known; `None` for an unknown tool.
@@ -148,9 +159,10 @@ impl Layouts {
             self.kinds.clear();
         }
         let places = self.wanted.iter().map(|wanted| names.iter().position(|name| name == wanted)).collect();
+        let holds = registry::holds(tool_of(&tag));
         let id = self.next_id;
         self.next_id += 1;
-        self.kinds.push(Layout { id, tag, schema, names, places, header: self.header, cells });
+        self.kinds.push(Layout { id, tag, schema, holds, names, places, header: self.header, cells });
         self.kinds.len() - 1
     }
 
@@ -174,6 +186,11 @@ impl Layouts {
         }
         if cells < names.len() { Err(Why::Cut) } else { Ok((Some(schema), names)) }
     }
+}
+
+/// The tool of a tag.
+fn tool_of(tag: &str) -> &str {
+    tag.split_once('/').map_or("", |(tool, _)| tool)
 }
 
 /// Whether a cell ends as a line begins: `...tcpsink/1`, then a time.

@@ -4,12 +4,20 @@
 //! memory. What a cell means comes from the line's own first column and the registry in [`schema`](crate::schema), or
 //! from the header in force, whichever knows more (`layout.rs` has the rules). What is no line is skipped, counted and
 //! remembered by its number; nothing that stands in a file is an error, only not being able to read it is.
+//!
+//! A [`Reading`] is the front of that for a tool: the files that it is given, what ends the reading, and what is said of
+//! what was skipped. [`Filter`] is its `--where`.
 
 mod cells;
+mod condition;
 mod feed;
+mod files;
 mod kind;
 mod layout;
+mod reading;
 mod skipped;
+mod source;
+mod time;
 
 use std::borrow::Cow;
 use std::io::{self, Read};
@@ -18,9 +26,13 @@ use cells::Cells;
 use feed::{Feed, Found};
 use layout::{Layouts, Meaning};
 
+pub use condition::{Condition, Filter};
 pub use feed::MAX_RECORD;
+pub use files::{file_name, or_stdin};
 pub use layout::Layout;
+pub use reading::Reading;
 pub use skipped::{Skipped, Why};
+pub use source::Beside;
 
 /// The columns that a caller will ask for, found once per kind of line instead of once per line.
 #[derive(Debug, Clone, Default)]
@@ -141,6 +153,11 @@ impl<'a> Line<'a> {
     /// The cell as a finite number; `None` if it is empty or none.
     pub fn figure(&self, place: Place) -> Option<f64> {
         number(self.cell(place))
+    }
+
+    /// The cell as a time, in seconds since 1970; `None` if it is empty or none.
+    pub fn time(&self, place: Place) -> Option<f64> {
+        time::seconds_since_1970(self.cell(place))
     }
 
     /// All cells with the names of their columns; cells that no header names are left out.
