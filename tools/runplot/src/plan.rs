@@ -1,10 +1,11 @@
 //! What to draw and where to, valid by construction, before any line is read.
 
 use std::io::{self, IsTerminal};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use common::cli::Usage;
+use common::lines::{Condition, or_stdin};
 
 use crate::args::{Args, Kind};
 use crate::chart::unit::Unit;
@@ -24,7 +25,7 @@ pub struct Plan {
     pub chart: Option<Drawn>,
     pub tees: bool,
     pub last: Option<Duration>,
-    pub conditions: Vec<(String, String)>,
+    pub conditions: Vec<Condition>,
     pub request: Request,
     /// Characters of the chart, if the user says.
     pub characters: Option<(u32, u32)>,
@@ -142,20 +143,4 @@ fn word(kind: Kind) -> &'static str {
         Kind::Percentiles => "percentiles",
         Kind::Sweep => "sweep",
     }
-}
-
-/// What a file is called in messages.
-pub fn file_name(path: &Path) -> String {
-    if path == Path::new("-") { "stdin".into() } else { path.display().to_string() }
-}
-
-/// The files, or stdin unless a person sits there.
-fn or_stdin(files: Vec<PathBuf>) -> Result<Vec<PathBuf>, Usage> {
-    if !files.is_empty() {
-        return Ok(files);
-    }
-    if io::stdin().is_terminal() {
-        return Err(Usage("no FILE, and stdin is a terminal (- reads from it all the same)".into()));
-    }
-    Ok(vec!["-".into()])
 }

@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use common::lines::{Line, Place, Wanted};
+use common::lines::{Condition, Filter, Line, Place, Wanted};
 
-use crate::chart::clock;
 use crate::plan::Request;
 
 /// Columns that say what was measured; series are told apart by these.
@@ -81,7 +80,7 @@ pub struct Table {
     /// A column is as long as its last number; NaN is none.
     figures: Vec<Figures>,
     places: Places,
-    conditions: Vec<(Place, String)>,
+    filter: Filter,
     takes_streams: bool,
     /// Columns of `--by` and `--x` that no line has had so far, each with its option.
     missing: Vec<(Place, String)>,
@@ -110,7 +109,7 @@ struct Places {
 
 impl Table {
     /// An empty one, and the columns that it wants.
-    pub fn new(request: &Request, conditions: &[(String, String)]) -> (Self, Wanted) {
+    pub fn new(request: &Request, conditions: &[Condition]) -> (Self, Wanted) {
         let mut wanted = Wanted::default();
         let mut dimensions: Vec<String> = request.by.clone();
         if dimensions.is_empty() {
@@ -141,12 +140,16 @@ impl Table {
             method: wanted.column("method"),
             dimensions: dimensions.iter().map(|name| wanted.column(name)).collect(),
         };
-        let takes_streams =
-            request.by.iter().chain(conditions.iter().map(|(name, _)| name)).any(|name| name == "stream");
+        let takes_streams = request
+            .by
+            .iter()
+            .map(String::as_str)
+            .chain(conditions.iter().map(Condition::column))
+            .any(|name| name == "stream");
         let along = request.x.iter().filter(|name| !matches!(name.as_str(), "time" | "elapsed"));
         let asked_for = along.map(|name| (name, "--x")).chain(request.by.iter().map(|name| (name, "--by")));
         let missing = asked_for.map(|(name, option)| (wanted.column(name), format!("{name} ({option})"))).collect();
-        let conditions = conditions.iter().map(|(name, value)| (wanted.column(name), value.clone())).collect();
+        let filter = Filter::new(conditions, &mut wanted);
         let table = Self {
             dimensions,
             keys: Vec::new(),
@@ -154,7 +157,7 @@ impl Table {
             known: HashMap::new(),
             figures,
             places,
-            conditions,
+            filter,
             takes_streams,
             missing,
             seen: 0,
@@ -170,7 +173,7 @@ impl Table {
         self.seen += 1;
         // The line of all streams has their sum.
         let is_part = !self.takes_streams && !line.cell(self.places.stream).is_empty();
-        if is_part || self.conditions.iter().any(|(place, value)| line.cell(*place) != value.as_bytes()) {
+        if is_part || !self.filter.takes(line) {
             return;
         }
         self.missing.retain(|(place, _)| !line.has(*place));
@@ -180,7 +183,7 @@ impl Table {
         let is_doubtful = flags.split(' ').any(|flag| DOUBTFUL.contains(&flag) && !is_meant(flag));
         let row = Row {
             key: self.key_of(line),
-            time: clock::seconds(line.cell(self.places.time)),
+            time: line.time(self.places.time),
             seconds: line.figure(self.places.seconds).unwrap_or_default().max(0.0),
             run: line.text(self.places.run).parse().unwrap_or_default(),
             is_interval: line.cell(self.places.span) == b"interval",
