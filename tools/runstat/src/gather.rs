@@ -3,14 +3,15 @@
 use std::collections::HashMap;
 
 use anyhow::bail;
-use common::lines::{Line, Place, Wanted};
+use common::lines::{Filter, Line, Place, Wanted};
+use common::schema::Holds;
 use common::schema::line::Span;
 
 use crate::collapse::{OpenRun, Rule, Run};
 use crate::dimensions::Watch;
 use crate::group::Group;
 use crate::limit::Limit;
-use crate::places::{self, By, Places};
+use crate::places::{By, Places};
 use crate::plan::Plan;
 use crate::remarks::{NamedColumns, Remarks};
 use crate::sample::Spot;
@@ -26,7 +27,7 @@ pub struct Gatherer<'a> {
     places: Places,
     metrics: Vec<(Place, Rule)>,
     limits: Vec<(&'a Limit, Place, Rule)>,
-    conditions: Vec<(Place, &'a [u8])>,
+    filter: Filter,
     watch: Watch,
     by_key: HashMap<Vec<u8>, usize>,
     key: Vec<u8>,
@@ -44,7 +45,7 @@ impl<'a> Gatherer<'a> {
         let metrics = plan.metrics.iter().map(|name| (wanted.column(name), Rule::of(name))).collect();
         let limits =
             plan.limits.iter().map(|limit| (limit, wanted.column(&limit.column), Rule::of(&limit.column))).collect();
-        let conditions = plan.conditions.iter().map(|(name, value)| (wanted.column(name), value.as_bytes())).collect();
+        let filter = Filter::new(&plan.conditions, &mut wanted);
         let watch = Watch::new(&plan.by, &mut wanted);
         let named = NamedColumns::new(plan.named_columns(), &mut wanted);
         let gatherer = Self {
@@ -53,7 +54,7 @@ impl<'a> Gatherer<'a> {
             places,
             metrics,
             limits,
-            conditions,
+            filter,
             watch,
             by_key: HashMap::new(),
             key: Vec::new(),
@@ -68,16 +69,12 @@ impl<'a> Gatherer<'a> {
     /// Takes a line of the file `file`.
     pub fn take(&mut self, file: usize, line: &Line<'_>) -> anyhow::Result<()> {
         self.named.look(line);
-        let tool = places::tool_of(line);
-        if !places::is_measurement(tool) {
-            return Ok(());
-        }
-        if !self.conditions.iter().all(|(place, value)| line.cell(*place) == *value) {
+        if line.layout().holds() != Holds::Measurements || !self.filter.takes(line) {
             return Ok(());
         }
         let Some(span) = self.places.span(line) else { return Ok(()) };
         self.remarks.lines += 1;
-        let group = self.group_of(file, tool, line)?;
+        let group = self.group_of(file, line)?;
         let spot = Spot { file: u32::try_from(file).unwrap_or(u32::MAX), line: line.number() };
         match span {
             Span::Total => self.take_total(group, line, spot),
@@ -86,11 +83,11 @@ impl<'a> Gatherer<'a> {
         Ok(())
     }
 
-    fn group_of(&mut self, file: usize, tool: &str, line: &Line<'_>) -> anyhow::Result<usize> {
+    fn group_of(&mut self, file: usize, line: &Line<'_>) -> anyhow::Result<usize> {
         self.key.clear();
         for by in &self.places.by {
             match by {
-                By::Tool => self.key.extend_from_slice(tool.as_bytes()),
+                By::Tool => self.key.extend_from_slice(line.layout().tool().as_bytes()),
                 By::File => self.key.extend_from_slice(self.files[file].as_bytes()),
                 By::Column(place) => self.key.extend_from_slice(line.cell(*place)),
             }
@@ -152,14 +149,14 @@ impl<'a> Gatherer<'a> {
         let group = &mut self.groups[index];
         let Some(open) = group.open.iter().position(|open| open.is_series_of(name)) else { return };
         let open = group.open.swap_remove(open);
-        if self.places.start(line).is_some_and(|start| !open.ends_with(name, start)) {
+        if line.time(self.places.time).is_some_and(|start| !open.ends_with(name, start)) {
             self.finish(index, open);
         }
     }
 
     fn take_interval(&mut self, index: usize, line: &Line<'_>, spot: Spot) {
         let place = self.open_run(index, line);
-        let (length, start) = (line.figure(self.places.seconds).unwrap_or(1.0), self.places.start(line));
+        let (length, start) = (line.figure(self.places.seconds).unwrap_or(1.0), line.time(self.places.time));
         let group = &mut self.groups[index];
         self.watch.look(line, &mut group.seen);
         let open = &mut group.open[place];
@@ -178,7 +175,7 @@ impl<'a> Gatherer<'a> {
     /// Index of the open run that an interval belongs to; of a new one if it goes on with none.
     fn open_run(&mut self, index: usize, line: &Line<'_>) -> usize {
         let name = self.places.run_name(line);
-        let start = self.places.start(line);
+        let start = line.time(self.places.time);
         let group = &mut self.groups[index];
         if let Some(place) = group.open.iter().position(|open| open.is_series_of(name)) {
             let open = &group.open[place];

@@ -13,7 +13,6 @@ mod limit;
 mod means;
 mod places;
 mod plan;
-mod read;
 mod record;
 mod remarks;
 mod report;

@@ -1,20 +1,13 @@
 //! Where the columns stand that make runs and groups of lines, and what they say.
 
 use std::borrow::Cow;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use common::lines::{Line, Place, Wanted};
-use common::schema::{self, line::Span};
+use common::schema::line::{self, Span};
 
 use crate::collapse::RunName;
 use crate::group::SumPlaces;
 use crate::plan::FILE;
-
-/// Flags with which a run is no good measure of what it is called.
-const DOUBTFUL: &[&str] = &["partial", "capped", "cached", "sparse", "unwritten", "fallback", "reset"];
-
-/// Schemas whose lines are no measurements, by the end of the tool's name: facts, and what this tool prints itself.
-const OTHERS: &[&str] = &["-facts", "runstat", "runstat-bottleneck"];
 
 /// Columns that lines are read by.
 #[derive(Debug)]
@@ -83,29 +76,8 @@ impl Places {
         line.text(self.flags)
     }
 
-    /// Whether one of its flags makes a line doubtful. That a cached read is cached is no doubt.
+    /// Whether one of its flags makes a line doubtful.
     pub fn is_doubtful(&self, line: &Line<'_>) -> bool {
-        if line.cell(self.flags).is_empty() {
-            return false;
-        }
-        let is_meant = |flag: &str| flag == "cached" && line.cell(self.method) == b"cached";
-        self.flags(line).split_ascii_whitespace().any(|flag| DOUBTFUL.contains(&flag) && !is_meant(flag))
+        !line.cell(self.flags).is_empty() && line::is_doubtful(&self.flags(line), &line.text(self.method))
     }
-
-    /// When a line's span began, seconds since 1970; `None` if it does not say.
-    pub fn start(&self, line: &Line<'_>) -> Option<f64> {
-        let time = std::str::from_utf8(line.cell(self.time)).ok()?;
-        let time: SystemTime = humantime::parse_rfc3339(time).ok()?;
-        Some(time.duration_since(UNIX_EPOCH).ok()?.as_secs_f64())
-    }
-}
-
-/// Whether the lines of a tool are measurements.
-pub fn is_measurement(tool: &str) -> bool {
-    !OTHERS.iter().any(|other| tool.ends_with(other))
-}
-
-/// The tool that wrote the line, without the number of its columns.
-pub fn tool_of<'l>(line: &Line<'l>) -> &'l str {
-    schema::tag_parts(line.layout().tag().as_bytes()).map_or("", |(tool, _)| tool)
 }

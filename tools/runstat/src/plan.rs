@@ -1,9 +1,10 @@
 //! What to calculate, valid by construction, before any line is read.
 
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use common::cli::Usage;
+use common::lines::{Condition, file_name, or_stdin};
 use common::schema::registry;
 use common::schema::role::Better;
 
@@ -30,7 +31,7 @@ pub struct Plan {
     pub metrics: Vec<String>,
     /// Whether a group has all of the metrics, or the first that suits it.
     pub has_all_metrics: bool,
-    pub conditions: Vec<(String, String)>,
+    pub conditions: Vec<Condition>,
     pub limits: Vec<Limit>,
     pub keeps_flagged: bool,
     /// Changes up to this share are none.
@@ -134,7 +135,7 @@ impl Plan {
     pub fn named_columns(&self) -> impl Iterator<Item = &str> {
         let metrics: &[String] = if self.has_all_metrics { &self.metrics } else { &[] };
         let limits = self.limits.iter().map(|limit| limit.column.as_str());
-        let conditions = self.conditions.iter().map(|(column, _)| column.as_str());
+        let conditions = self.conditions.iter().map(Condition::column);
         let by = self.by.iter().map(String::as_str).filter(|column| *column != FILE);
         by.filter(|column| !GROUP_COLUMNS.contains(column))
             .chain(metrics.iter().map(String::as_str))
@@ -154,22 +155,6 @@ fn place(by: &mut Vec<String>, name: &str) -> usize {
         by.push(name.to_owned());
         by.len() - 1
     })
-}
-
-/// What a file is called in messages and columns.
-pub fn file_name(path: &Path) -> String {
-    if path == Path::new("-") { "stdin".into() } else { path.display().to_string() }
-}
-
-/// The files, or stdin unless a person sits there.
-pub fn or_stdin(files: Vec<PathBuf>) -> Result<Vec<PathBuf>, Usage> {
-    if !files.is_empty() {
-        return Ok(files);
-    }
-    if std::io::stdin().is_terminal() {
-        return Err(Usage("no FILE, and stdin is a terminal (- reads from it all the same)".into()));
-    }
-    Ok(vec!["-".into()])
 }
 
 /// `--format`, or what suits stdout.

@@ -2,6 +2,7 @@
 
 use anyhow::bail;
 use common::cli::{Ending, OutputArgs, Session};
+use common::lines::{Reading, file_name};
 use common::output::Header;
 use common::schema::Schema;
 use common::schema::runstat::SCHEMA;
@@ -11,7 +12,6 @@ use crate::args::{Args, FailOn, Format, GroupArgs, ShowArgs, Verb};
 use crate::comparison::Findings;
 use crate::gather::Gatherer;
 use crate::plan::{self, Plan};
-use crate::read;
 use crate::record::Recorder;
 use crate::report::Report;
 use crate::verdict::Verdict;
@@ -29,10 +29,11 @@ fn groups(args: &GroupArgs) -> anyhow::Result<Ending> {
     let format = plan::format(args.show.format);
     let is_lines = format == Format::Csv && plan.pivot.is_none();
     let session = open(&args.show, &SCHEMA, is_lines)?;
-    let files: Vec<String> = plan.files.iter().map(|path| plan::file_name(path)).collect();
+    let files: Vec<String> = plan.files.iter().map(|path| file_name(path)).collect();
 
     let (mut gatherer, wanted) = Gatherer::new(&plan, &files);
-    read::lines(&plan.files, &wanted, &session, |file, line| gatherer.take(file, line))?;
+    let reading = Reading { files: &plan.files, wanted: &wanted, stop: &session.stop, console: &session.console };
+    reading.each(&(), |file, line| gatherer.take(file, line))?;
     gatherer.end();
     if let Some(column) = gatherer.missing_column(&wanted) {
         bail!("no line has a column {column}");

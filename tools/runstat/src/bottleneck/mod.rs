@@ -7,6 +7,7 @@ mod words;
 
 use anyhow::bail;
 use common::cli::{Ending, Session};
+use common::lines::{Reading, file_name};
 use common::output;
 use common::schema::Decimal;
 use common::schema::runstat::{BOTTLENECK, Layer as Own};
@@ -16,7 +17,6 @@ use crate::figures::{Unit, suiting, text_in};
 use crate::gather::Gatherer;
 use crate::group::Group;
 use crate::plan::{self, Plan};
-use crate::read;
 use crate::record::Shared;
 use crate::sample::Spot;
 use crate::table::Table;
@@ -32,10 +32,11 @@ pub fn run(args: &BottleneckArgs) -> anyhow::Result<Ending> {
     let plan = Plan::of_path(args, reading::BY, reading::METRICS)?;
     let format = plan::format(args.show.format);
     let session = crate::run::open(&args.show, &BOTTLENECK, format == Format::Csv)?;
-    let files: Vec<String> = plan.files.iter().map(|path| plan::file_name(path)).collect();
+    let files: Vec<String> = plan.files.iter().map(|path| file_name(path)).collect();
 
     let (mut gatherer, wanted) = Gatherer::new(&plan, &files);
-    read::lines(&plan.files, &wanted, &session, |file, line| gatherer.take(file, line))?;
+    let reading = Reading { files: &plan.files, wanted: &wanted, stop: &session.stop, console: &session.console };
+    reading.each(&(), |file, line| gatherer.take(file, line))?;
     gatherer.end();
     say_what_is_left_out(&gatherer.groups, &session);
     let measured = Measured::of(&gatherer.groups, &plan);
