@@ -7,10 +7,11 @@ use common::lines::{Filter, Line, Place, Wanted};
 use common::schema::Holds;
 use common::schema::line::Span;
 
-use crate::collapse::{OpenRun, Rule, Run};
+use crate::collapse::Rule;
 use crate::dimensions::Watch;
 use crate::group::Group;
 use crate::limit::Limit;
+use crate::open_run::{OpenRun, Run};
 use crate::places::{By, Places};
 use crate::plan::Plan;
 use crate::remarks::{NamedColumns, Remarks};

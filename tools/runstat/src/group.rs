@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use common::lines::{Line, Place, Wanted};
 
-use crate::collapse::{OpenRun, Run};
 use crate::dimensions::Seen;
+use crate::open_run::{OpenRun, Run};
 use crate::sample::Sample;
 
 /// Runs of nothing but intervals that wait for the word whether the group has totals.

@@ -11,6 +11,7 @@ mod gather;
 mod group;
 mod limit;
 mod means;
+mod open_run;
 mod places;
 mod plan;
 mod record;

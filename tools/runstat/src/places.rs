@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use common::lines::{Line, Place, Wanted};
 use common::schema::line::{self, Span};
 
-use crate::collapse::RunName;
 use crate::group::SumPlaces;
+use crate::open_run::RunName;
 use crate::plan::FILE;
 
 /// Columns that lines are read by.
