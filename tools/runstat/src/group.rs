@@ -97,6 +97,12 @@ impl Group {
         }
     }
 
+    /// What a sentence calls it.
+    pub fn name(&self) -> String {
+        let parts: Vec<_> = self.key.iter().filter(|part| !part.is_empty()).cloned().collect();
+        if parts.is_empty() { "all lines".into() } else { parts.join(" ") }
+    }
+
     /// Takes note of when and where a run was.
     pub fn note(&mut self, time: &[u8], host: &[u8]) {
         // RFC 3339 in UTC sorts as text.

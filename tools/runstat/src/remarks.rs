@@ -2,7 +2,6 @@
 
 use common::lines::{Line, Place, Wanted};
 
-use crate::advice::group_name;
 use crate::group::Group;
 use crate::limit::Limit;
 use crate::sample::Spot;
@@ -48,7 +47,7 @@ impl Remarks {
         if limit.is_exceeded(value) {
             self.alarms += 1;
             if self.first_alarms.len() < NAMED_ALARMS {
-                let group = group_name(group);
+                let group = group.name();
                 self.first_alarms.push(Alarm { limit: limit.to_string(), value, group, spot });
             }
         }

@@ -13,6 +13,7 @@ use crate::comparison::Findings;
 use crate::gather::Gatherer;
 use crate::plan::{self, Plan};
 use crate::record::Recorder;
+use crate::remarks::Remarks;
 use crate::report::Report;
 use crate::verdict::Verdict;
 
@@ -38,18 +39,20 @@ fn groups(args: &GroupArgs) -> anyhow::Result<Ending> {
     if let Some(column) = gatherer.missing_column(&wanted) {
         bail!("no line has a column {column}");
     }
-    let varied = gatherer.varied();
+    let mixed = gatherer.varied();
     let remarks = gatherer.remarks;
     let findings = Findings::of(gatherer.groups, &plan);
     let recorder = Recorder { plan: &plan, files: &files, findings: &findings };
-    refuse_nothing(&recorder, remarks.lines)?;
+    refuse_nothing(&recorder, &remarks)?;
 
-    advice::give(&recorder, &remarks, &varied, &session);
+    for advice in advice::find(&recorder, &remarks, mixed) {
+        session.console.notice(&advice.to_string());
+    }
     print(&recorder, format, &session)?;
     if let Some(ending) = Ending::of(&session.stop) {
         return Ok(ending);
     }
-    let has_failed = advice::alarm(&remarks, &recorder, &session) | fails(&recorder, &session);
+    let has_failed = alarm(&remarks, &recorder, &session) | fails(&recorder, &session);
     Ok(if has_failed { Ending::Failed } else { Ending::Measured })
 }
 
@@ -60,9 +63,9 @@ pub fn open(show: &ShowArgs, schema: &Schema, is_lines: bool) -> anyhow::Result<
 }
 
 /// Nothing to calculate with is a failure that says what is missing.
-fn refuse_nothing(recorder: &Recorder<'_>, lines: u64) -> anyhow::Result<()> {
+fn refuse_nothing(recorder: &Recorder<'_>, remarks: &Remarks) -> anyhow::Result<()> {
     let Recorder { plan, findings, files } = recorder;
-    if lines == 0 {
+    if remarks.lines == 0 {
         let hint = if plan.conditions.is_empty() { "" } else { " that --where lets through" };
         bail!("no lines of measurements in {}{hint}", files.join(", "));
     }
@@ -115,6 +118,20 @@ fn print(recorder: &Recorder<'_>, format: Format, session: &Session) -> anyhow::
     Ok(())
 }
 
+/// `--max`: says which runs are beyond a limit; whether there are any.
+fn alarm(remarks: &Remarks, recorder: &Recorder<'_>, session: &Session) -> bool {
+    for alarm in &remarks.first_alarms {
+        let place = recorder.place(alarm.spot);
+        let digits = crate::figures::digits(alarm.value);
+        session.console.error(&format!("{}: {digits} in {} at {place} (--max)", alarm.limit, alarm.group));
+    }
+    let more = remarks.alarms - remarks.first_alarms.len() as u64;
+    if more > 0 {
+        session.console.error(&format!("and {more} more runs beyond a limit (--max)"));
+    }
+    remarks.alarms > 0
+}
+
 /// `--fail-on`: whether a verdict is what must not be; says which.
 fn fails(recorder: &Recorder<'_>, session: &Session) -> bool {
     let Recorder { plan, findings, .. } = recorder;
@@ -126,7 +143,7 @@ fn fails(recorder: &Recorder<'_>, session: &Session) -> bool {
     let mut has_failed = false;
     for comparison in findings.comparisons.iter().filter(|comparison| is_bad(comparison.verdict)) {
         let summary = &findings.summaries[comparison.of];
-        let name = advice::group_name(&findings.groups[summary.group]);
+        let name = findings.groups[summary.group].name();
         let ratio = comparison.ratio.map(|ratio| format!(" ({})", crate::figures::percent(ratio.estimate)));
         let metric = &plan.metrics[summary.metric];
         let word = comparison.verdict.word();
