@@ -73,6 +73,15 @@ fn every_line_of_a_measurement_is_understood_without_a_header() {
     }
 }
 
+#[test]
+fn a_column_may_be_in_the_second_file_alone() {
+    let (mut tcp, mut udp) = (Log::new(), Log::new());
+    let tcp = tcp.rates("a", &["1"]).save("tcp.csv");
+    let udp = udp.udp("1", "7").save("udp.csv");
+    let rows = runstat().run(&[&tcp, &udp, "--metric", "lost"]).success().records();
+    assert_eq!((rows.len(), rows[0].number("median")), (1, 7.0));
+}
+
 /// An interval line.
 fn interval(log: &mut Log, run: &str, rate: &str, seconds: &str) {
     let cells = [("label", "a"), ("test", "tcp_recv"), ("run", run), ("span", "interval"), ("bytes_per_s", rate)];

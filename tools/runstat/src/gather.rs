@@ -69,14 +69,14 @@ impl<'a> Gatherer<'a> {
 
     /// Takes a line of the file `file`.
     pub fn take(&mut self, file: usize, line: &Line<'_>) -> anyhow::Result<()> {
-        self.named.look(line);
+        let spot = Spot { file: u32::try_from(file).unwrap_or(u32::MAX), line: line.number() };
+        self.named.look(spot, line);
         if line.layout().holds() != Holds::Measurements || !self.filter.takes(line) {
             return Ok(());
         }
         let Some(span) = self.places.span(line) else { return Ok(()) };
         self.remarks.lines += 1;
         let group = self.group_of(file, line)?;
-        let spot = Spot { file: u32::try_from(file).unwrap_or(u32::MAX), line: line.number() };
         match span {
             Span::Total => self.take_total(group, line, spot),
             Span::Interval => self.take_interval(group, line, spot),

@@ -9,6 +9,7 @@ mod dimensions;
 mod figures;
 mod gather;
 mod group;
+mod layout;
 mod limit;
 mod means;
 mod open_run;

@@ -3,6 +3,7 @@
 use common::lines::{Line, Place, Wanted};
 
 use crate::group::Group;
+use crate::layout::LastLayout;
 use crate::limit::Limit;
 use crate::sample::Spot;
 
@@ -58,29 +59,27 @@ impl Remarks {
 #[derive(Debug)]
 pub struct NamedColumns {
     columns: Vec<(Place, bool)>,
-    last_layout: Option<usize>,
+    last_layout: LastLayout,
 }
 
 impl NamedColumns {
     /// Looks for the columns `names`.
     pub fn new<'a>(names: impl Iterator<Item = &'a str>, wanted: &mut Wanted) -> Self {
-        Self { columns: names.map(|name| (wanted.column(name), false)).collect(), last_layout: None }
+        Self { columns: names.map(|name| (wanted.column(name), false)).collect(), last_layout: LastLayout::default() }
     }
 
-    /// Looks at the columns of a line, once for each kind of line in a row.
-    pub fn look(&mut self, line: &Line<'_>) {
-        if self.last_layout == Some(line.layout().id()) {
-            return;
-        }
-        self.last_layout = Some(line.layout().id());
-        for (place, is_there) in &mut self.columns {
-            *is_there |= line.has(*place);
+    /// Looks at the columns of the line at `spot`.
+    pub fn look(&mut self, spot: Spot, line: &Line<'_>) {
+        if self.last_layout.changes(spot, line) {
+            for (place, is_there) in &mut self.columns {
+                *is_there |= line.has(*place);
+            }
         }
     }
 
     /// The first column that no line has; `None` without lines.
     pub fn missing<'w>(&self, wanted: &'w Wanted) -> Option<&'w str> {
-        self.last_layout?;
-        self.columns.iter().find(|(_, is_there)| !is_there).map(|(place, _)| wanted.name(*place))
+        let (place, _) = self.columns.iter().find(|(_, is_there)| !is_there && !self.last_layout.is_none())?;
+        Some(wanted.name(*place))
     }
 }
