@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::Stdio;
 
-use common::schema::{ALL, diskread, tcpsink, udpblast};
+use common::schema::{ALL, diskread, ifstat, nfscopy, tcpsink, udpblast};
 use nix::sys::signal::Signal;
 
 use super::log::Log;
@@ -191,6 +191,40 @@ fn settings_that_differ_inside_a_group_are_named_once() {
     let apart = log.run(&["--by", "schema,test,target,label,host,streams"]).success();
     assert_eq!((apart.records().len(), apart.stderr.as_str()), (3, ""));
     assert_eq!(apart.records()[1].text("by"), "streams=2");
+}
+
+#[test]
+fn every_setting_of_every_tool_is_watched() {
+    for (schema, setting, values) in [
+        (&diskread::SCHEMA, "scheduler", ["none", "mq-deadline"]),
+        (&diskread::SCHEMA, "read_ahead_kb", ["128", "4096"]),
+        (&nfscopy::SCHEMA, "mount_mode", ["hard", "soft"]),
+        (&nfscopy::SCHEMA, "fs_type", ["nfs", "nfs4"]),
+        (&udpblast::SCHEMA, "mtu_bytes", ["1500", "9000"]),
+        (&tcpsink::SCHEMA, "mss_bytes", ["1448", "8948"]),
+        (&tcpsink::SCHEMA, "pacing", ["", "sender"]),
+    ] {
+        for span in ["total", "interval"] {
+            let mut log = Log::new();
+            for value in values {
+                log.line(schema, &[("test", "x"), ("span", span), ("bytes_per_s", "1"), (setting, value)]);
+            }
+            let ended = log.run(&[]).success();
+            let words = format!("{setting} varies inside a group, so that its runs are not of one thing: --by ");
+            assert!(ended.stderr.contains(&words), "{span}: {}", ended.stderr);
+            let apart = log.run(&["--by", &format!("schema,test,{setting}")]).success();
+            assert_eq!((apart.records().len(), apart.stderr.as_str()), (2, ""), "{setting}");
+        }
+    }
+}
+
+#[test]
+fn what_only_numbers_the_times_of_measuring_is_no_setting() {
+    let mut log = Log::new();
+    for number in ["3", "7"] {
+        log.line(&ifstat::SCHEMA, &[("test", "rx"), ("run", number), ("ifindex", number), ("bytes_per_s", "1")]);
+    }
+    assert_eq!(log.run(&[]).success().stderr, "");
 }
 
 #[test]

@@ -134,7 +134,7 @@ impl<'a> Gatherer<'a> {
         if group.take_total(&run, self.plan.keeps_flagged, samples) {
             group.note(line.cell(self.places.time), line.cell(self.places.host));
             group.sums.add(line, self.places.sums);
-            self.watch.look(line, &mut group.seen);
+            self.watch.look(spot, line, &mut group.seen);
         }
         for (limit, place, _) in &self.limits {
             if let Some(value) = line.figure(*place) {
@@ -159,7 +159,7 @@ impl<'a> Gatherer<'a> {
         let place = self.open_run(index, line);
         let (length, start) = (line.figure(self.places.seconds).unwrap_or(1.0), line.time(self.places.time));
         let group = &mut self.groups[index];
-        self.watch.look(line, &mut group.seen);
+        self.watch.look(spot, line, &mut group.seen);
         let open = &mut group.open[place];
         open.is_doubtful |= self.places.is_doubtful(line);
         open.add_flags(&self.places.flags(line));
@@ -223,8 +223,8 @@ impl<'a> Gatherer<'a> {
         self.named.missing(wanted)
     }
 
-    /// Settings that differ inside groups.
-    pub fn varied(&self) -> Vec<&'static str> {
+    /// Columns that differ inside groups.
+    pub fn mixed_columns(&self) -> Vec<&'static str> {
         self.watch.varied()
     }
 }

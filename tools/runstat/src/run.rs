@@ -39,7 +39,7 @@ fn groups(args: &GroupArgs) -> anyhow::Result<Ending> {
     if let Some(column) = gatherer.missing_column(&wanted) {
         bail!("no line has a column {column}");
     }
-    let mixed = gatherer.varied();
+    let mixed = gatherer.mixed_columns();
     let remarks = gatherer.remarks;
     let findings = Findings::of(gatherer.groups, &plan);
     let recorder = Recorder { plan: &plan, files: &files, findings: &findings };
