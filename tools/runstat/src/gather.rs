@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 
 use anyhow::bail;
-use common::lines::{Filter, Line, Place, Wanted};
+use common::lines::{Filter, Line, Wanted};
 use common::schema::Holds;
 use common::schema::line::Span;
 
-use crate::collapse::Rule;
 use crate::dimensions::Watch;
 use crate::group::Group;
 use crate::limit::Limit;
+use crate::metric::Metric;
 use crate::open_run::{OpenRun, Run};
 use crate::places::{By, Places};
 use crate::plan::Plan;
@@ -26,8 +26,8 @@ pub struct Gatherer<'a> {
     plan: &'a Plan,
     files: &'a [String],
     places: Places,
-    metrics: Vec<(Place, Rule)>,
-    limits: Vec<(&'a Limit, Place, Rule)>,
+    metrics: Vec<Metric>,
+    limits: Vec<(&'a Limit, Metric)>,
     filter: Filter,
     watch: Watch,
     by_key: HashMap<Vec<u8>, usize>,
@@ -43,9 +43,8 @@ impl<'a> Gatherer<'a> {
     pub fn new(plan: &'a Plan, files: &'a [String]) -> (Self, Wanted) {
         let mut wanted = Wanted::default();
         let places = Places::new(&plan.by, &mut wanted);
-        let metrics = plan.metrics.iter().map(|name| (wanted.column(name), Rule::of(name))).collect();
-        let limits =
-            plan.limits.iter().map(|limit| (limit, wanted.column(&limit.column), Rule::of(&limit.column))).collect();
+        let metrics = plan.metrics.iter().map(|name| Metric::new(name, &mut wanted)).collect();
+        let limits = plan.limits.iter().map(|limit| (limit, Metric::new(&limit.column, &mut wanted))).collect();
         let filter = Filter::new(&plan.conditions, &mut wanted);
         let watch = Watch::new(&plan.by, &mut wanted);
         let named = NamedColumns::new(plan.named_columns(), &mut wanted);
@@ -117,10 +116,10 @@ impl<'a> Gatherer<'a> {
         let settled = if self.plan.has_all_metrics { None } else { self.groups[index].settled_metric() };
         let mut run = std::mem::take(&mut self.run);
         run.values.clear();
-        for (metric, &(place, _)) in self.metrics.iter().enumerate() {
+        for (metric, column) in self.metrics.iter().enumerate() {
             let is_needed = settled.is_none_or(|settled| settled == metric);
             run.values.push(if is_needed {
-                self.remarks.figure(line, place, spot, &self.plan.metrics[metric])
+                self.remarks.figure(line, column.place, spot, &self.plan.metrics[metric])
             } else {
                 None
             });
@@ -136,8 +135,8 @@ impl<'a> Gatherer<'a> {
             group.sums.add(line, self.places.sums);
             self.watch.look(spot, line, &mut group.seen);
         }
-        for (limit, place, _) in &self.limits {
-            if let Some(value) = line.figure(*place) {
+        for (limit, metric) in &self.limits {
+            if let Some(value) = line.figure(metric.place) {
                 self.remarks.check(limit, value, &self.groups[index], spot);
             }
         }
@@ -165,11 +164,8 @@ impl<'a> Gatherer<'a> {
         open.add_flags(&self.places.flags(line));
         open.spot = spot;
         open.extend(start.unwrap_or_else(|| open.end()), length);
-        let limits = self.limits.iter().map(|&(_, place, _)| place);
-        for (place, heap) in self.metrics.iter().map(|&(place, _)| place).chain(limits).zip(&mut open.heaps) {
-            if let Some(value) = line.figure(place) {
-                heap.add(value, length);
-            }
+        for (metric, heap) in columns(&self.metrics, &self.limits).zip(&mut open.heaps) {
+            heap.add(metric.rule, metric.piece(line, length));
         }
     }
 
@@ -196,10 +192,14 @@ impl<'a> Gatherer<'a> {
     /// Takes a run of which no total came.
     fn finish(&mut self, index: usize, open: OpenRun) {
         let samples = self.samples();
-        let rules = self.metrics.iter().map(|&(_, rule)| rule).chain(self.limits.iter().map(|&(_, _, rule)| rule));
-        let mut run = open.finish(rules);
+        for ((metric, name), heap) in self.metrics.iter().zip(&self.plan.metrics).zip(&open.heaps) {
+            if heap.is_torn(metric.rule) {
+                self.remarks.note_torn(name, open.spot);
+            }
+        }
+        let mut run = open.finish(columns(&self.metrics, &self.limits).map(|metric| metric.rule));
         let limited = run.values.split_off(self.metrics.len());
-        for ((limit, _, _), value) in self.limits.iter().zip(limited) {
+        for ((limit, _), value) in self.limits.iter().zip(limited) {
             if let Some(value) = value {
                 self.remarks.check(limit, value, &self.groups[index], run.spot);
             }
@@ -227,4 +227,9 @@ impl<'a> Gatherer<'a> {
     pub fn mixed_columns(&self) -> Vec<&'static str> {
         self.watch.varied()
     }
+}
+
+/// All columns of which a run has a value.
+fn columns<'a>(metrics: &'a [Metric], limits: &'a [(&Limit, Metric)]) -> impl Iterator<Item = &'a Metric> {
+    metrics.iter().chain(limits.iter().map(|(_, metric)| metric))
 }

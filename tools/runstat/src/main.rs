@@ -12,6 +12,7 @@ mod group;
 mod layout;
 mod limit;
 mod means;
+mod metric;
 mod open_run;
 mod places;
 mod plan;

@@ -15,9 +15,6 @@ use crate::limit::Limit;
 /// What makes a group when nobody says.
 const GROUP_COLUMNS: &[&str] = &["schema", "test", "target", "label"];
 
-/// What a run is judged by when nobody says: the first of these that any run of a group has above zero.
-const METRICS: &[&str] = &["bytes_per_s", "ops_per_s", "p50_us", "seconds"];
-
 /// The column that every line has without having it: the file that it stands in.
 pub const FILE: &str = "file";
 
@@ -92,8 +89,8 @@ impl Plan {
         }
         let pivot = args.pivot.as_ref().map(|column| Pivot { column: place(&mut by, column), cell });
         let has_all_metrics = !args.metric.is_empty();
-        let metrics: Vec<String> =
-            if has_all_metrics { args.metric.clone() } else { METRICS.iter().map(|&name| name.into()).collect() };
+        let headlines = || registry::headlines().into_iter().map(String::from).collect();
+        let metrics: Vec<String> = if has_all_metrics { args.metric.clone() } else { headlines() };
         if let Some(empty) = metrics.iter().chain(&by).find(|name| name.trim().is_empty()) {
             return Err(Usage(format!("'{empty}' is no column (--metric, --by)")));
         }

@@ -18,9 +18,20 @@ pub struct Remarks {
     /// Cells of a metric that hold no finite number, and the first of them.
     pub odd_cells: u64,
     pub first_odd_cell: Option<(String, Spot)>,
+    /// Metrics that are no results, and change inside runs of intervals.
+    pub torn: Vec<Torn>,
     /// Runs beyond a limit, and the first of them.
     pub alarms: u64,
     pub first_alarms: Vec<Alarm>,
+}
+
+/// A metric that changes inside runs.
+#[derive(Debug)]
+pub struct Torn {
+    pub column: String,
+    pub runs: u64,
+    /// Where the first of them ends.
+    pub first: Spot,
 }
 
 /// A run beyond a limit.
@@ -41,6 +52,14 @@ impl Remarks {
             self.first_odd_cell.get_or_insert_with(|| (name.to_owned(), spot));
         }
         figure
+    }
+
+    /// Counts a run of intervals that has no value, because they do not agree on it.
+    pub fn note_torn(&mut self, column: &str, spot: Spot) {
+        match self.torn.iter_mut().find(|torn| torn.column == column) {
+            Some(torn) => torn.runs += 1,
+            None => self.torn.push(Torn { column: column.to_owned(), runs: 1, first: spot }),
+        }
     }
 
     /// Counts a value that is beyond its limit.

@@ -74,6 +74,10 @@ fn refuse_nothing(recorder: &Recorder<'_>, remarks: &Remarks) -> anyhow::Result<
         if left_out > 0 {
             bail!("all {left_out} runs have doubtful flags (--keep-flagged counts them all the same)");
         }
+        if let Some(torn) = remarks.torn.first() {
+            let (column, runs, place) = (&torn.column, torn.runs, recorder.place(torn.first));
+            bail!("{column} changes inside each of its {runs} runs, as in the one that ends at {place} (--metric)");
+        }
         bail!("no line has a number in {} (--metric)", plan.metrics.join(", "));
     }
     if let Some(against) = &plan.against {

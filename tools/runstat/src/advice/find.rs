@@ -18,7 +18,7 @@ const LARGE_SPREAD_PCT: f64 = 10.0;
 pub fn find(recorder: &Recorder<'_>, remarks: &Remarks, mixed: Vec<&'static str>) -> Vec<Advice> {
     let finder = Finder { recorder };
     let groups = (!mixed.is_empty()).then(|| Advice::Mixed { columns: mixed, by: recorder.plan.by.join(",") });
-    let cells = finder.on_cells(remarks).into_iter().chain(groups);
+    let cells = finder.on_cells(remarks).into_iter().chain(finder.on_torn(remarks)).chain(groups);
     let runs = [finder.on_flags(), finder.on_missing(), finder.on_choice(), finder.on_spread()];
     let comparisons = [finder.on_order(), finder.on_work(), finder.on_numbers()];
     cells.chain(runs.into_iter().chain(comparisons).flatten()).collect()
@@ -49,6 +49,14 @@ impl Finder<'_> {
     fn on_cells(&self, remarks: &Remarks) -> Option<Advice> {
         let (column, spot) = remarks.first_odd_cell.clone()?;
         Some(Advice::OddCells { count: remarks.odd_cells, column, place: self.recorder.place(spot) })
+    }
+
+    fn on_torn(&self, remarks: &Remarks) -> impl Iterator<Item = Advice> {
+        remarks.torn.iter().map(|torn| Advice::Torn {
+            column: torn.column.clone(),
+            runs: torn.runs,
+            place: self.recorder.place(torn.first),
+        })
     }
 
     fn on_flags(&self) -> Option<Advice> {

@@ -11,6 +11,8 @@ pub use find::find;
 pub enum Advice {
     /// Cells of a metric that hold no number.
     OddCells { count: u64, column: String, place: String },
+    /// Runs between whose intervals a metric changes that is no result.
+    Torn { column: String, runs: u64, place: String },
     /// Figures of different things under one heading; `by` is what makes a group.
     Mixed { columns: Vec<&'static str>, by: String },
     /// Runs that do not count.
@@ -34,6 +36,10 @@ impl fmt::Display for Advice {
         match self {
             Self::OddCells { count, column, place } => {
                 write!(f, "{count} cells hold no finite number, and count as unknown: first {column} at {place}")
+            }
+            Self::Torn { column, runs, place } => {
+                let which = if *runs == 1 { "1 run, which has" } else { &format!("{runs} runs, which have") };
+                write!(f, "{column} changes inside {which} no value of it: first at {place}")
             }
             Self::Mixed { columns, by } => write!(
                 f,
@@ -101,5 +107,8 @@ mod tests {
         assert!(mixed(&["host"]).starts_with("host varies inside a group"));
         let three = mixed(&["host", "threads", "mtu"]);
         assert!(three.starts_with("host, threads and mtu vary") && three.contains("--by test,host,threads,mtu keeps"));
+        let torn = |runs| Advice::Torn { column: "mtu".into(), runs, place: "x:7".into() }.to_string();
+        assert_eq!(torn(1), "mtu changes inside 1 run, which has no value of it: first at x:7");
+        assert_eq!(torn(2), "mtu changes inside 2 runs, which have no value of it: first at x:7");
     }
 }

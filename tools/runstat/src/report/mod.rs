@@ -3,11 +3,13 @@
 mod keys;
 mod pivot;
 
+use common::schema::registry;
+
 use crate::comparison::{Comparison, Summary};
 use crate::figures::{Unit, percent, probability, suiting, text_in};
 use crate::means;
 use crate::plan::{Against, better_word};
-use crate::record::{Recorder, distinct, unit_of};
+use crate::record::{Recorder, distinct};
 use crate::statistics::Interval;
 use crate::table::Table;
 use keys::Keys;
@@ -24,9 +26,11 @@ impl<'a> Report<'a> {
         let findings = recorder.findings;
         let units = (0..recorder.plan.metrics.len()).map(|metric| {
             let of_metric = || findings.summaries.iter().filter(move |summary| summary.metric == metric);
-            let group = of_metric().next().map(|summary| &findings.groups[summary.group]);
-            let base = group.map_or("", |group| unit_of(group, &recorder.plan.metrics[metric]));
-            suiting(base, recorder.plan.unit, of_metric().filter_map(|summary| summary.median))
+            suiting(
+                registry::unit(&recorder.plan.metrics[metric]),
+                recorder.plan.unit,
+                of_metric().filter_map(|summary| summary.median),
+            )
         });
         Self { units: units.collect(), recorder }
     }
