@@ -32,7 +32,7 @@ pub struct Args {
     pub output: Option<PathBuf>,
     /// What to draw [default: what the lines contain]
     #[arg(long, short, value_enum, help_heading = "Chart")]
-    pub kind: Option<Kind>,
+    pub kind: Option<ChartKind>,
     /// Column along the x axis: time, elapsed (in each run), a number such as threads or rtt_us, or for --kind runs a text
     /// such as label, which makes the rows
     #[arg(long, short, value_name = "COLUMN", help_heading = "Chart")]
@@ -86,7 +86,7 @@ pub struct Args {
 
 /// `--kind`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Kind {
+pub enum ChartKind {
     /// Interval lines over time, or totals where there are no intervals
     Time,
     /// A row of dots for each label: total lines, their median and its interval

@@ -7,7 +7,7 @@ use std::time::Duration;
 use common::cli::Usage;
 use common::lines::{Condition, or_stdin};
 
-use crate::args::{Args, Kind};
+use crate::args::{Args, ChartKind};
 use crate::chart::unit::Unit;
 
 /// What `--live` shows when nobody says.
@@ -59,7 +59,7 @@ pub enum Drawn {
 /// What the chart shows, wherever it is drawn.
 #[derive(Debug, Clone)]
 pub struct Request {
-    pub kind: Option<Kind>,
+    pub kind: Option<ChartKind>,
     pub x: Option<String>,
     pub y: Vec<String>,
     pub by: Vec<String>,
@@ -80,7 +80,7 @@ impl Plan {
         }
         let is_time = args.x.as_ref().is_some_and(|x| x == "time" || x == "elapsed");
         if let (Some(kind), Some(x)) = (args.kind, &args.x)
-            && (kind == Kind::Percentiles || (kind == Kind::Time) != is_time)
+            && (kind == ChartKind::Percentiles || (kind == ChartKind::Time) != is_time)
         {
             return Err(Usage(format!("--x {x} makes no chart of --kind {}", word(kind))));
         }
@@ -136,11 +136,11 @@ impl Picture {
     }
 }
 
-fn word(kind: Kind) -> &'static str {
+fn word(kind: ChartKind) -> &'static str {
     match kind {
-        Kind::Time => "time",
-        Kind::Runs => "runs",
-        Kind::Percentiles => "percentiles",
-        Kind::Sweep => "sweep",
+        ChartKind::Time => "time",
+        ChartKind::Runs => "runs",
+        ChartKind::Percentiles => "percentiles",
+        ChartKind::Sweep => "sweep",
     }
 }

@@ -4,7 +4,8 @@ use anyhow::bail;
 use common::figures::median;
 use common::schema::registry;
 
-use super::{about_flagged, keys_of, limit_series, title};
+use super::rows::keys_of;
+use super::words::{about_flagged, limit_series, title};
 use crate::chart::axis::Fit;
 use crate::chart::{Arrangement, Axis, Chart, Mark, Panel, Point, Series};
 use crate::columns;

@@ -2,7 +2,8 @@
 
 use common::figures::median;
 
-use super::{about_flagged, by_test, keys_of, metric, title, totals, values_axis};
+use super::rows::{by_test, keys_of, metric, totals};
+use super::words::{about_flagged, title, values_axis};
 use crate::chart::{Arrangement, Axis, Chart, Dot, Mark, Panel, Series};
 use crate::columns;
 use crate::names;

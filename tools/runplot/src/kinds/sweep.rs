@@ -6,7 +6,8 @@ use anyhow::bail;
 use common::figures::median;
 use common::schema::registry;
 
-use super::{about_flagged, by_test, keys_of, limit_series, metric, title, totals, values_axis};
+use super::rows::{by_test, keys_of, metric, totals};
+use super::words::{about_flagged, limit_series, title, values_axis};
 use crate::chart::axis::Fit;
 use crate::chart::unit::{size_text, text_of};
 use crate::chart::{Arrangement, Axis, Chart, Dot, Mark, Panel, Series};

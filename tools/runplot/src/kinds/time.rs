@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use anyhow::bail;
 
-use super::{about_flagged, is_request, keys_of, limit_series, title, values_axis};
+use super::rows::{is_request, keys_of};
+use super::words::{about_flagged, limit_series, title, values_axis};
 use crate::chart::axis::multiples;
 use crate::chart::{Arrangement, Axis, Chart, Dot, Mark, Panel, Point, Series, clock};
 use crate::names;
