@@ -3,6 +3,7 @@
 use common::lines::{Line, Place, Wanted};
 use common::schema::{Column, registry};
 
+use crate::cells::are_same;
 use crate::layout::LastLayout;
 use crate::sample::Spot;
 
@@ -45,7 +46,7 @@ impl Watch {
         for &index in &self.watched {
             let cell = line.cell(self.columns[index].1);
             match &seen.0[index] {
-                Some(first) if **first == *cell => {}
+                Some(first) if are_same(first, cell) => {}
                 Some(_) => (self.has_varied[index], varies) = (true, true),
                 None => seen.0[index] = Some(cell.into()),
             }

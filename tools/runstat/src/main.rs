@@ -3,6 +3,7 @@
 mod advice;
 mod args;
 mod bottleneck;
+mod cells;
 mod collapse;
 mod comparison;
 mod dimensions;

@@ -1,5 +1,6 @@
 //! Runs as lines tell of them: whole ones, and those of which only intervals came so far.
 
+use crate::cells::are_same;
 use crate::collapse::{Heap, Rule};
 use crate::sample::Spot;
 
@@ -59,19 +60,19 @@ impl OpenRun {
 
     /// Whether the run is called that, but for its number.
     pub fn is_series_of(&self, name: RunName<'_>) -> bool {
-        *self.host == *name.host && *self.stream == *name.stream
+        are_same(&self.host, name.host) && are_same(&self.stream, name.stream)
     }
 
     /// Whether an interval that begins at `start` belongs to it: a stall has interval lines, too, so that a gap is another
     /// run.
     pub fn goes_on(&self, name: RunName<'_>, start: f64) -> bool {
         let gap = start - self.end;
-        *self.number == *name.number && gap.abs() <= self.length.max(SLACK)
+        are_same(&self.number, name.number) && gap.abs() <= self.length.max(SLACK)
     }
 
     /// Whether a total that began at `start` is its.
     pub fn ends_with(&self, name: RunName<'_>, start: f64) -> bool {
-        *self.number == *name.number && (start - self.start).abs() <= SLACK
+        are_same(&self.number, name.number) && (start - self.start).abs() <= SLACK
     }
 
     /// When a line without a time began: where the one before ended.
