@@ -3,56 +3,10 @@
 use std::collections::HashMap;
 
 use common::lines::{Condition, Filter, Line, Place, Wanted};
+use common::schema::line;
 
+use crate::columns;
 use crate::plan::Request;
-
-/// Columns that say what was measured; series are told apart by these.
-const DIMENSIONS: &[&str] = &[
-    "label",
-    "test",
-    "target",
-    "schema",
-    "host",
-    "direction",
-    "stream",
-    "method",
-    "pattern",
-    "engine",
-    "mechanism",
-    "sync",
-    "counter",
-    "metric",
-    "driver",
-    "congestion",
-    "offload",
-    "vers",
-    "proto",
-];
-
-/// Numbers that say how it was measured, in the order in which a sweep over them is looked for.
-pub const SETTINGS: &[&str] = &[
-    "threads",
-    "streams",
-    "depth",
-    "block_bytes",
-    "message_bytes",
-    "datagram_bytes",
-    "rate_bits_per_s",
-    "response_bytes",
-    "file_bytes",
-    "rsize_bytes",
-    "wsize_bytes",
-    "nconnect",
-];
-
-/// Latency columns of the tools, least first.
-pub const PERCENTILES: [&str; 5] = ["p50_us", "p90_us", "p99_us", "p999_us", "max_us"];
-
-/// Numbers that are kept even if nobody asks for them by name.
-const FIGURES: &[&str] = &["bytes_per_s", "ops_per_s", "errors", "lost", "rtt_us", "rpc_rtt_us"];
-
-/// Flags with which a line is no measure of what it says.
-const DOUBTFUL: &[&str] = &["partial", "capped", "cached", "sparse", "unwritten", "fallback", "reset"];
 
 /// One line.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -113,7 +67,7 @@ impl Table {
         let mut wanted = Wanted::default();
         let mut dimensions: Vec<String> = request.by.clone();
         if dimensions.is_empty() {
-            dimensions = DIMENSIONS.iter().chain(SETTINGS).map(|&name| name.into()).collect();
+            dimensions = columns::dimensions().into_iter().map(String::from).collect();
         }
         // Rows of --kind runs, or panels, may be asked for by a column that is no dimension yet.
         for name in request.x.iter().map(String::as_str).chain(["test"]) {
@@ -121,8 +75,7 @@ impl Table {
                 dimensions.push(name.into());
             }
         }
-        let mut names: Vec<&str> = FIGURES.iter().chain(&PERCENTILES).chain(SETTINGS).copied().collect();
-        names.push("seconds");
+        let mut names = columns::looked_for();
         names.extend(request.y.iter().chain(&request.x).map(String::as_str));
         names.sort_unstable();
         names.dedup();
@@ -177,17 +130,13 @@ impl Table {
             return;
         }
         self.missing.retain(|(place, _)| !line.has(*place));
-        let flags = line.text(self.places.flags);
-        // What was asked for is no doubt.
-        let is_meant = |flag: &str| flag == "cached" && line.cell(self.places.method) == b"cached";
-        let is_doubtful = flags.split(' ').any(|flag| DOUBTFUL.contains(&flag) && !is_meant(flag));
         let row = Row {
             key: self.key_of(line),
             time: line.time(self.places.time),
             seconds: line.figure(self.places.seconds).unwrap_or_default().max(0.0),
             run: line.text(self.places.run).parse().unwrap_or_default(),
             is_interval: line.cell(self.places.span) == b"interval",
-            is_doubtful,
+            is_doubtful: line::is_doubtful(&line.text(self.places.flags), &line.text(self.places.method)),
         };
         let index = self.rows.len();
         self.rows.push(row);

@@ -79,17 +79,7 @@ fn is_of_latencies(table: &Table) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::columns;
     use crate::table::tests::{request, table_of};
-    use crate::table::{PERCENTILES, SETTINGS};
-
-    #[test]
-    fn every_column_that_is_looked_for_exists() {
-        let known: Vec<_> = columns::drawable().columns().map(|column| column.name).collect();
-        for name in SETTINGS.iter().chain(&PERCENTILES) {
-            assert!(known.contains(name), "{name}");
-        }
-    }
 
     #[test]
     fn the_lines_choose_the_kind() {

@@ -3,12 +3,11 @@
 use std::collections::BTreeSet;
 
 use anyhow::bail;
+use common::schema::registry;
 
+use crate::columns;
 use crate::plan::Request;
 use crate::table::Table;
-
-/// What a run is judged by when nobody says: the first of these that any line has above zero.
-const METRICS: &[&str] = &["bytes_per_s", "ops_per_s", "p50_us", "seconds"];
 
 /// The rows that a chart of runs draws: totals.
 pub fn totals(table: &Table) -> anyhow::Result<Vec<usize>> {
@@ -45,13 +44,15 @@ pub fn metric<'a>(table: &Table, request: &'a Request, rows: &[usize]) -> anyhow
         [one] => return Ok(one),
         several => bail!("only a time series has several columns (--y {})", several.join(",")),
     }
-    let is_there = |name: &&&str| rows.iter().any(|row| table.figure(name, *row).is_some_and(|value| value > 0.0));
+    let headlines = registry::headlines();
+    let is_there = |name: &&str| rows.iter().any(|row| table.figure(name, *row).is_some_and(|value| value > 0.0));
+    let has_any = |name: &&str| rows.iter().any(|row| table.figure(name, *row).is_some());
     let all_requests = rows.iter().all(|row| is_request(table.value(table.rows[*row].key, "test")));
-    let latency = ["p50_us"].iter().find(|name| all_requests && is_there(name));
-    let has_any = |name: &&&str| rows.iter().any(|row| table.figure(name, *row).is_some());
-    match latency.or_else(|| METRICS.iter().find(is_there)).or_else(|| METRICS.iter().find(has_any)) {
+    let latency = columns::latency().filter(|name| all_requests && is_there(name));
+    let first = |suits: &dyn Fn(&&str) -> bool| headlines.iter().copied().find(|name| suits(name));
+    match latency.or_else(|| first(&is_there)).or_else(|| first(&has_any)) {
         Some(name) => Ok(name),
-        None => bail!("no line has a number in {} (--y)", METRICS.join(", ")),
+        None => bail!("no line has a number in {} (--y)", headlines.join(", ")),
     }
 }
 

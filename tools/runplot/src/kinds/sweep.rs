@@ -14,7 +14,7 @@ use crate::chart::{Arrangement, Axis, Chart, Dot, Mark, Panel, Series};
 use crate::columns;
 use crate::names;
 use crate::plan::Request;
-use crate::table::{SETTINGS, Table};
+use crate::table::Table;
 
 /// More values than that are no setting but a measurement, and no curve but a cloud.
 const MOST_STEPS: usize = 40;
@@ -36,7 +36,7 @@ pub fn setting(table: &Table) -> Option<&'static str> {
         });
         varied.map(|(key, _)| table.value(*key, "test")).collect::<BTreeSet<_>>().len() == tests
     };
-    SETTINGS.iter().copied().find(|setting| varies(setting))
+    registry::sweeps().into_iter().find(|setting| varies(setting))
 }
 
 /// The chart of total lines over a setting.
