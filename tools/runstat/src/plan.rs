@@ -1,6 +1,5 @@
 //! What to calculate, valid by construction, before any line is read.
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use common::cli::Usage;
@@ -8,7 +7,7 @@ use common::lines::{Condition, file_name, or_stdin};
 use common::schema::registry;
 use common::schema::role::Better;
 
-use crate::args::{BottleneckArgs, CellKind, FailOn, Format, GroupArgs};
+use crate::args::{BottleneckArgs, CellKind, FailOn, GroupArgs};
 use crate::figures::Unit;
 use crate::limit::Limit;
 
@@ -152,11 +151,6 @@ fn place(by: &mut Vec<String>, name: &str) -> usize {
         by.push(name.to_owned());
         by.len() - 1
     })
-}
-
-/// `--format`, or what suits stdout.
-pub fn format(asked: Option<Format>) -> Format {
-    asked.unwrap_or_else(|| if std::io::stdout().is_terminal() { Format::Table } else { Format::Csv })
 }
 
 /// The word for the better end of a column, as lines have it.

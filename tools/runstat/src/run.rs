@@ -1,17 +1,16 @@
 //! What the tool does, in one screen: read the lines, make groups of them, calculate, print, judge.
 
 use anyhow::bail;
-use common::cli::{Ending, OutputArgs, Session};
+use common::cli::{Ending, Session};
 use common::lines::{Reading, file_name};
-use common::output::Header;
-use common::schema::Schema;
 use common::schema::runstat::SCHEMA;
 
 use crate::advice;
-use crate::args::{Args, FailOn, Format, GroupArgs, ShowArgs, Verb};
+use crate::args::{Args, FailOn, Format, GroupArgs, Verb};
 use crate::comparison::Findings;
+use crate::distinct::distinct;
 use crate::gather::Gatherer;
-use crate::plan::{self, Plan};
+use crate::plan::Plan;
 use crate::record::Recorder;
 use crate::remarks::Remarks;
 use crate::report::Report;
@@ -27,9 +26,9 @@ pub fn run(args: Args) -> anyhow::Result<Ending> {
 
 fn groups(args: &GroupArgs) -> anyhow::Result<Ending> {
     let plan = Plan::new(args)?;
-    let format = plan::format(args.show.format);
+    let format = args.show.format();
     let is_lines = format == Format::Csv && plan.pivot.is_none();
-    let session = open(&args.show, &SCHEMA, is_lines)?;
+    let session = args.show.open(&SCHEMA, is_lines)?;
     let files: Vec<String> = plan.files.iter().map(|path| file_name(path)).collect();
 
     let (mut gatherer, wanted) = Gatherer::new(&plan, &files);
@@ -56,12 +55,6 @@ fn groups(args: &GroupArgs) -> anyhow::Result<Ending> {
     Ok(if has_failed { Ending::Failed } else { Ending::Measured })
 }
 
-/// Takes over signals, stdout and stderr; tables have no header of lines.
-pub fn open(show: &ShowArgs, schema: &Schema, is_lines: bool) -> anyhow::Result<Session> {
-    let header = if is_lines { show.header } else { Header::Never };
-    OutputArgs { label: None, header, quiet: show.quiet, summary: false }.open("runstat", schema)
-}
-
 /// Nothing to calculate with is a failure that says what is missing.
 fn refuse_nothing(recorder: &Recorder<'_>, remarks: &Remarks) -> anyhow::Result<()> {
     let Recorder { plan, findings, files } = recorder;
@@ -82,7 +75,7 @@ fn refuse_nothing(recorder: &Recorder<'_>, remarks: &Remarks) -> anyhow::Result<
     }
     if let Some(against) = &plan.against {
         let column = &plan.by[against.along];
-        let sides = crate::record::distinct(
+        let sides = distinct(
             findings.summaries.iter().map(|summary| findings.groups[summary.group].key[against.along].as_str()),
         );
         if !sides.contains(&against.baseline.as_str()) {

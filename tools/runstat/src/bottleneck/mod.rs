@@ -1,6 +1,7 @@
 //! `runstat bottleneck`: which layer's own limit coincides with the end-to-end rate.
 
 mod layer;
+mod measured;
 mod reading;
 mod verdict;
 mod words;
@@ -16,11 +17,12 @@ use crate::args::{BottleneckArgs, Format};
 use crate::figures::{Unit, suiting, text_in};
 use crate::gather::Gatherer;
 use crate::group::Group;
-use crate::plan::{self, Plan};
+use crate::plan::Plan;
 use crate::record::Shared;
 use crate::sample::Spot;
 use crate::table::Table;
-use layer::{Figure, Measured, Path};
+use layer::{Figure, Path};
+use measured::Measured;
 use verdict::{Decision, Limit};
 use words::Explanation;
 
@@ -30,8 +32,8 @@ const NAMED_LINES: usize = 12;
 /// Runs the verb.
 pub fn run(args: &BottleneckArgs) -> anyhow::Result<Ending> {
     let plan = Plan::of_path(args, reading::BY, reading::METRICS)?;
-    let format = plan::format(args.show.format);
-    let session = crate::run::open(&args.show, &BOTTLENECK, format == Format::Csv)?;
+    let format = args.show.format();
+    let session = args.show.open(&BOTTLENECK, format == Format::Csv)?;
     let files: Vec<String> = plan.files.iter().map(|path| file_name(path)).collect();
 
     let (mut gatherer, wanted) = Gatherer::new(&plan, &files);

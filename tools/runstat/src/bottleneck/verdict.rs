@@ -5,7 +5,8 @@
 //! turns cost up to some two fifths. If much less gets through, no layer's rate explains it; then the time spent on round
 //! trips may. Everything else the lines do not decide.
 
-use super::layer::{Figure, Kind, Layer, Measured, Path};
+use super::layer::{Figure, Kind, Layer, Path};
+use super::measured::Measured;
 
 /// Share of a layer's own rate, in percent, from which the end-to-end rate coincides with it.
 const COINCIDES_PCT: f64 = 60.0;

@@ -1,6 +1,7 @@
 //! The verdict in three sentences: what limits the path, what the others have left, and how sure that is.
 
-use super::layer::{Figure, Kind, Layer, Measured, Path, Waiting, Way};
+use super::layer::{Figure, Kind, Layer, Path, Waiting, Way};
+use super::measured::Measured;
 use super::verdict::{Decision, Limit, Role, Why};
 use crate::figures::{Unit, digits, text_in};
 
