@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use super::{Line, Place, Wanted};
+use super::{ColumnIndex, Line, Wanted};
 
 /// What a line has to be, as typed: `test=tcp_recv`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl FromStr for Condition {
 
 /// Conditions, and where their columns are.
 #[derive(Debug)]
-pub struct Filter(Vec<(Place, Condition)>);
+pub struct Filter(Vec<(ColumnIndex, Condition)>);
 
 impl Filter {
     /// Wants their columns.
@@ -43,7 +43,7 @@ impl Filter {
 
     /// Whether all of them hold for the line; a column that it does not have is empty.
     pub fn takes(&self, line: &Line<'_>) -> bool {
-        self.0.iter().all(|(place, condition)| condition.holds(line.cell(*place)))
+        self.0.iter().all(|(column, condition)| condition.holds(line.cell(*column)))
     }
 }
 

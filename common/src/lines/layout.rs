@@ -9,7 +9,7 @@
 //! - A line of an unknown tool has the columns of its header.
 
 use super::cells::Split;
-use super::kind::Kind;
+use super::known::Known;
 use super::skipped::Why;
 use crate::schema::{self, Column, Holds, Schema, registry};
 
@@ -168,20 +168,20 @@ impl Layouts {
 
     /// The columns of a line of `cells` cells under the header in force.
     fn columns(&self, tag: &str, tool: &str, cells: usize) -> Result<(Option<&'static Schema>, Vec<String>), Why> {
-        let kind = Kind::of(tag, tool);
+        let known = Known::of(tag, tool);
         if let Some(header) = self.header.map(|header| &self.headers[header])
-            && kind.follows(header, cells)
+            && known.follows(header, cells)
         {
-            return if cells < header.len() { Err(Why::Cut) } else { Ok((kind.schema, header.clone())) };
+            return if cells < header.len() { Err(Why::Cut) } else { Ok((known.schema, header.clone())) };
         }
         // Lines that a program with --header never adds further down follow the last header of their own version.
         let earlier = self.kinds.iter().rev().find(|layout| layout.tag == tag && layout.header.is_some());
-        if let Some(earlier) = earlier.filter(|earlier| !kind.is_exact && earlier.cells == cells) {
-            return Ok((kind.schema, earlier.names.clone()));
+        if let Some(earlier) = earlier.filter(|earlier| !known.is_exact && earlier.cells == cells) {
+            return Ok((known.schema, earlier.names.clone()));
         }
-        let schema = kind.schema.ok_or(Why::UnknownSchema)?;
-        let mut names: Vec<String> = kind.known.iter().map(|name| (*name).to_owned()).collect();
-        if kind.is_older && cells >= schema.shared.len() {
+        let schema = known.schema.ok_or(Why::UnknownSchema)?;
+        let mut names: Vec<String> = known.names.iter().map(|name| (*name).to_owned()).collect();
+        if known.is_older && cells >= schema.shared.len() {
             names.truncate(cells);
         }
         if cells < names.len() { Err(Why::Cut) } else { Ok((Some(schema), names)) }

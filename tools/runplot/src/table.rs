@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use common::lines::{Condition, Filter, Line, Place, Wanted};
+use common::lines::{ColumnIndex, Condition, Filter, Line, Wanted};
 use common::schema::line;
 
 use crate::columns;
@@ -33,11 +33,11 @@ pub struct Table {
     known: HashMap<Vec<u8>, usize>,
     /// A column is as long as its last number; NaN is none.
     figures: Vec<Figures>,
-    places: Places,
+    columns: LineColumns,
     filter: Filter,
     takes_streams: bool,
     /// Columns of `--by` and `--x` that no line has had so far, each with its option.
-    missing: Vec<(Place, String)>,
+    missing: Vec<(ColumnIndex, String)>,
     /// Lines of measurements, taken or not.
     pub seen: u64,
 }
@@ -45,20 +45,20 @@ pub struct Table {
 #[derive(Debug)]
 struct Figures {
     name: String,
-    place: Place,
+    index: ColumnIndex,
     values: Vec<f64>,
 }
 
 #[derive(Debug)]
-struct Places {
-    time: Place,
-    seconds: Place,
-    span: Place,
-    run: Place,
-    flags: Place,
-    stream: Place,
-    method: Place,
-    dimensions: Vec<Place>,
+struct LineColumns {
+    time: ColumnIndex,
+    seconds: ColumnIndex,
+    span: ColumnIndex,
+    run: ColumnIndex,
+    flags: ColumnIndex,
+    stream: ColumnIndex,
+    method: ColumnIndex,
+    dimensions: Vec<ColumnIndex>,
 }
 
 impl Table {
@@ -81,9 +81,9 @@ impl Table {
         names.dedup();
         let figures = names
             .into_iter()
-            .map(|name| Figures { name: name.into(), place: wanted.column(name), values: Vec::new() })
+            .map(|name| Figures { name: name.into(), index: wanted.column(name), values: Vec::new() })
             .collect();
-        let places = Places {
+        let line_columns = LineColumns {
             time: wanted.column("time"),
             seconds: wanted.column("seconds"),
             span: wanted.column("span"),
@@ -109,7 +109,7 @@ impl Table {
             rows: Vec::new(),
             known: HashMap::new(),
             figures,
-            places,
+            columns: line_columns,
             filter,
             takes_streams,
             missing,
@@ -120,28 +120,28 @@ impl Table {
 
     /// Takes a line, unless a condition keeps it out. Facts have no span, and are no measurements.
     pub fn take(&mut self, line: &Line<'_>) {
-        if !line.has(self.places.span) {
+        if !line.has(self.columns.span) {
             return;
         }
         self.seen += 1;
         // The line of all streams has their sum.
-        let is_part = !self.takes_streams && !line.cell(self.places.stream).is_empty();
+        let is_part = !self.takes_streams && !line.cell(self.columns.stream).is_empty();
         if is_part || !self.filter.takes(line) {
             return;
         }
-        self.missing.retain(|(place, _)| !line.has(*place));
+        self.missing.retain(|(column, _)| !line.has(*column));
         let row = Row {
             key: self.key_of(line),
-            time: line.time(self.places.time),
-            seconds: line.figure(self.places.seconds).unwrap_or_default().max(0.0),
-            run: line.text(self.places.run).parse().unwrap_or_default(),
-            is_interval: line.cell(self.places.span) == b"interval",
-            is_doubtful: line::is_doubtful(&line.text(self.places.flags), &line.text(self.places.method)),
+            time: line.time(self.columns.time),
+            seconds: line.figure(self.columns.seconds).unwrap_or_default().max(0.0),
+            run: line.text(self.columns.run).parse().unwrap_or_default(),
+            is_interval: line.cell(self.columns.span) == b"interval",
+            is_doubtful: line::is_doubtful(&line.text(self.columns.flags), &line.text(self.columns.method)),
         };
         let index = self.rows.len();
         self.rows.push(row);
         for figures in &mut self.figures {
-            if let Some(value) = line.figure(figures.place) {
+            if let Some(value) = line.figure(figures.index) {
                 figures.values.resize(index, f64::NAN);
                 figures.values.push(value);
             }
@@ -150,14 +150,14 @@ impl Table {
 
     fn key_of(&mut self, line: &Line<'_>) -> usize {
         let mut joined = Vec::with_capacity(128);
-        for place in &self.places.dimensions {
-            joined.extend_from_slice(line.cell(*place));
+        for column in &self.columns.dimensions {
+            joined.extend_from_slice(line.cell(*column));
             joined.push(0);
         }
         if let Some(key) = self.known.get(&joined) {
             return *key;
         }
-        self.keys.push(self.places.dimensions.iter().map(|place| line.text(*place).into_owned()).collect());
+        self.keys.push(self.columns.dimensions.iter().map(|column| line.text(*column).into_owned()).collect());
         self.known.insert(joined, self.keys.len() - 1);
         self.keys.len() - 1
     }

@@ -1,6 +1,6 @@
 //! Settings that differ inside a group without being part of its name: figures of different things under one heading.
 
-use common::lines::{Line, Place, Wanted};
+use common::lines::{ColumnIndex, Line, Wanted};
 use common::schema::{Column, registry};
 
 use crate::cells::are_same;
@@ -10,7 +10,7 @@ use crate::sample::Spot;
 /// The columns that are watched: what lines of all measurements are told apart by.
 #[derive(Debug)]
 pub struct Watch {
-    columns: Vec<(&'static str, Place)>,
+    columns: Vec<(&'static str, ColumnIndex)>,
     has_varied: Vec<bool>,
     last_layout: LastLayout,
     /// Indices of those that lines of this layout have, and that have not varied yet.

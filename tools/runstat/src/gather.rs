@@ -7,12 +7,12 @@ use common::lines::{Filter, Line, Wanted};
 use common::schema::Holds;
 use common::schema::line::Span;
 
+use crate::columns::{By, LineColumns};
 use crate::dimensions::Watch;
 use crate::group::Group;
 use crate::limit::Limit;
 use crate::metric::Metric;
 use crate::open_run::{OpenRun, Run};
-use crate::places::{By, Places};
 use crate::plan::Plan;
 use crate::remarks::{NamedColumns, Remarks};
 use crate::sample::Spot;
@@ -25,7 +25,7 @@ const MAX_GROUPS: usize = 10_000;
 pub struct Gatherer<'a> {
     plan: &'a Plan,
     files: &'a [String],
-    places: Places,
+    columns: LineColumns,
     metrics: Vec<Metric>,
     limits: Vec<(&'a Limit, Metric)>,
     filter: Filter,
@@ -42,7 +42,7 @@ impl<'a> Gatherer<'a> {
     /// A gatherer without groups, and the columns that it wants.
     pub fn new(plan: &'a Plan, files: &'a [String]) -> (Self, Wanted) {
         let mut wanted = Wanted::default();
-        let places = Places::new(&plan.by, &mut wanted);
+        let columns = LineColumns::new(&plan.by, &mut wanted);
         let metrics = plan.metrics.iter().map(|name| Metric::new(name, &mut wanted)).collect();
         let limits = plan.limits.iter().map(|limit| (limit, Metric::new(&limit.column, &mut wanted))).collect();
         let filter = Filter::new(&plan.conditions, &mut wanted);
@@ -51,7 +51,7 @@ impl<'a> Gatherer<'a> {
         let gatherer = Self {
             plan,
             files,
-            places,
+            columns,
             metrics,
             limits,
             filter,
@@ -73,7 +73,7 @@ impl<'a> Gatherer<'a> {
         if line.layout().holds() != Holds::Measurements || !self.filter.takes(line) {
             return Ok(());
         }
-        let Some(span) = self.places.span(line) else { return Ok(()) };
+        let Some(span) = self.columns.span(line) else { return Ok(()) };
         self.remarks.lines += 1;
         let group = self.group_of(file, line)?;
         match span {
@@ -85,11 +85,11 @@ impl<'a> Gatherer<'a> {
 
     fn group_of(&mut self, file: usize, line: &Line<'_>) -> anyhow::Result<usize> {
         self.key.clear();
-        for by in &self.places.by {
+        for by in &self.columns.by {
             match by {
                 By::Tool => self.key.extend_from_slice(line.layout().tool().as_bytes()),
                 By::File => self.key.extend_from_slice(self.files[file].as_bytes()),
-                By::Column(place) => self.key.extend_from_slice(line.cell(*place)),
+                By::Column(column) => self.key.extend_from_slice(line.cell(*column)),
             }
             // Not a byte of UTF-8, so that two columns cannot be shifted against each other.
             self.key.push(0xff);
@@ -119,24 +119,24 @@ impl<'a> Gatherer<'a> {
         for (metric, column) in self.metrics.iter().enumerate() {
             let is_needed = settled.is_none_or(|settled| settled == metric);
             run.values.push(if is_needed {
-                self.remarks.figure(line, column.place, spot, &self.plan.metrics[metric])
+                self.remarks.figure(line, column.index, spot, &self.plan.metrics[metric])
             } else {
                 None
             });
         }
         run.spot = spot;
-        run.is_doubtful = self.places.is_doubtful(line);
+        run.is_doubtful = self.columns.is_doubtful(line);
         run.flags.clear();
-        run.flags += &self.places.flags(line);
+        run.flags += &self.columns.flags(line);
         self.close_intervals(index, line);
         let group = &mut self.groups[index];
         if group.take_total(&run, self.plan.keeps_flagged, samples) {
-            group.note(line.cell(self.places.time), line.cell(self.places.host));
-            group.sums.add(line, self.places.sums);
+            group.note(line.cell(self.columns.time), line.cell(self.columns.host));
+            group.sums.add(line, self.columns.sums);
             self.watch.look(spot, line, &mut group.seen);
         }
         for (limit, metric) in &self.limits {
-            if let Some(value) = line.figure(metric.place) {
+            if let Some(value) = line.figure(metric.index) {
                 self.remarks.check(limit, value, &self.groups[index], spot);
             }
         }
@@ -145,34 +145,34 @@ impl<'a> Gatherer<'a> {
 
     /// At a total: its intervals are in it. Those of a run before, that was killed, are not.
     fn close_intervals(&mut self, index: usize, line: &Line<'_>) {
-        let name = self.places.run_name(line);
+        let name = self.columns.run_name(line);
         let group = &mut self.groups[index];
         let Some(open) = group.open.iter().position(|open| open.is_series_of(name)) else { return };
         let open = group.open.swap_remove(open);
-        if line.time(self.places.time).is_some_and(|start| !open.ends_with(name, start)) {
+        if line.time(self.columns.time).is_some_and(|start| !open.ends_with(name, start)) {
             self.finish(index, open);
         }
     }
 
     fn take_interval(&mut self, index: usize, line: &Line<'_>, spot: Spot) {
         let place = self.open_run(index, line);
-        let (length, start) = (line.figure(self.places.seconds).unwrap_or(1.0), line.time(self.places.time));
+        let (length, start) = (line.figure(self.columns.seconds).unwrap_or(1.0), line.time(self.columns.time));
         let group = &mut self.groups[index];
         self.watch.look(spot, line, &mut group.seen);
         let open = &mut group.open[place];
-        open.is_doubtful |= self.places.is_doubtful(line);
-        open.add_flags(&self.places.flags(line));
+        open.is_doubtful |= self.columns.is_doubtful(line);
+        open.add_flags(&self.columns.flags(line));
         open.spot = spot;
         open.extend(start.unwrap_or_else(|| open.end()), length);
-        for (metric, heap) in columns(&self.metrics, &self.limits).zip(&mut open.heaps) {
+        for (metric, heap) in all_of(&self.metrics, &self.limits).zip(&mut open.heaps) {
             heap.add(metric.rule, metric.piece(line, length));
         }
     }
 
     /// Index of the open run that an interval belongs to; of a new one if it goes on with none.
     fn open_run(&mut self, index: usize, line: &Line<'_>) -> usize {
-        let name = self.places.run_name(line);
-        let start = line.time(self.places.time);
+        let name = self.columns.run_name(line);
+        let start = line.time(self.columns.time);
         let group = &mut self.groups[index];
         if let Some(place) = group.open.iter().position(|open| open.is_series_of(name)) {
             let open = &group.open[place];
@@ -183,7 +183,7 @@ impl<'a> Gatherer<'a> {
             self.finish(index, over);
         }
         let group = &mut self.groups[index];
-        group.note(line.cell(self.places.time), name.host);
+        group.note(line.cell(self.columns.time), name.host);
         let heaps = self.metrics.len() + self.limits.len();
         group.open.push(OpenRun::new(name, start.unwrap_or_default(), heaps));
         group.open.len() - 1
@@ -197,7 +197,7 @@ impl<'a> Gatherer<'a> {
                 self.remarks.note_torn(name, open.spot);
             }
         }
-        let mut run = open.finish(columns(&self.metrics, &self.limits).map(|metric| metric.rule));
+        let mut run = open.finish(all_of(&self.metrics, &self.limits).map(|metric| metric.rule));
         let limited = run.values.split_off(self.metrics.len());
         for ((limit, _), value) in self.limits.iter().zip(limited) {
             if let Some(value) = value {
@@ -230,6 +230,6 @@ impl<'a> Gatherer<'a> {
 }
 
 /// All columns of which a run has a value.
-fn columns<'a>(metrics: &'a [Metric], limits: &'a [(&Limit, Metric)]) -> impl Iterator<Item = &'a Metric> {
+fn all_of<'a>(metrics: &'a [Metric], limits: &'a [(&Limit, Metric)]) -> impl Iterator<Item = &'a Metric> {
     metrics.iter().chain(limits.iter().map(|(_, metric)| metric))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use common::lines::{Line, Place, Wanted};
+use common::lines::{ColumnIndex, Line, Wanted};
 
 use crate::dimensions::Seen;
 use crate::open_run::{OpenRun, Run};
@@ -50,9 +50,9 @@ pub struct Sums([Option<f64>; 4]);
 
 /// Where the shared amounts stand.
 #[derive(Debug, Clone, Copy)]
-pub struct SumPlaces([Place; 4]);
+pub struct SumColumns([ColumnIndex; 4]);
 
-impl SumPlaces {
+impl SumColumns {
     /// Wants the columns.
     pub fn new(wanted: &mut Wanted) -> Self {
         Self(["seconds", "bytes", "ops", "errors"].map(|name| wanted.column(name)))
@@ -61,9 +61,9 @@ impl SumPlaces {
 
 impl Sums {
     /// Adds a line's.
-    pub fn add(&mut self, line: &Line<'_>, places: SumPlaces) {
-        for (sum, place) in self.0.iter_mut().zip(places.0) {
-            if let Some(value) = line.figure(place) {
+    pub fn add(&mut self, line: &Line<'_>, columns: SumColumns) {
+        for (sum, column) in self.0.iter_mut().zip(columns.0) {
+            if let Some(value) = line.figure(column) {
                 *sum = Some(sum.unwrap_or_default() + value);
             }
         }

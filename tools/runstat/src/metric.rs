@@ -1,6 +1,6 @@
 //! A column that is calculated with, and what its lines say of it.
 
-use common::lines::{Line, Place, Wanted};
+use common::lines::{ColumnIndex, Line, Wanted};
 use common::schema::registry;
 use common::schema::role::{Kind, Share};
 
@@ -9,11 +9,11 @@ use crate::collapse::{Piece, Rule};
 /// A column that is calculated with.
 #[derive(Debug, Clone, Copy)]
 pub struct Metric {
-    pub place: Place,
+    pub index: ColumnIndex,
     pub rule: Rule,
     /// Where the counts stand that its value is made of, as in [`Piece`].
-    part: Option<Place>,
-    whole: Option<Place>,
+    part: Option<ColumnIndex>,
+    whole: Option<ColumnIndex>,
 }
 
 impl Metric {
@@ -27,12 +27,12 @@ impl Metric {
         };
         let mut find = |name: Option<&str>| name.map(|name| wanted.column(name));
         let (part, whole) = (find(part), find(whole));
-        Self { place: wanted.column(name), rule: Rule::of(role), part, whole }
+        Self { index: wanted.column(name), rule: Rule::of(role), part, whole }
     }
 
     /// What an interval of so many seconds says.
     pub fn piece(&self, line: &Line<'_>, seconds: f64) -> Piece {
-        let count = |place: Option<Place>| place.and_then(|place| line.figure(place));
-        Piece { value: line.figure(self.place), seconds, part: count(self.part), whole: count(self.whole) }
+        let count = |index: Option<ColumnIndex>| index.and_then(|index| line.figure(index));
+        Piece { value: line.figure(self.index), seconds, part: count(self.part), whole: count(self.whole) }
     }
 }

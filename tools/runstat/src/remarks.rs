@@ -1,6 +1,6 @@
 //! What is seen beside the groups while lines are read, to be said at the end.
 
-use common::lines::{Line, Place, Wanted};
+use common::lines::{ColumnIndex, Line, Wanted};
 
 use crate::group::Group;
 use crate::layout::LastLayout;
@@ -44,10 +44,10 @@ pub struct Alarm {
 }
 
 impl Remarks {
-    /// The figure at `place`, counted if there is something else.
-    pub fn figure(&mut self, line: &Line<'_>, place: Place, spot: Spot, name: &str) -> Option<f64> {
-        let figure = line.figure(place);
-        if figure.is_none() && !line.cell(place).is_empty() {
+    /// The figure in `column`, counted if there is something else.
+    pub fn figure(&mut self, line: &Line<'_>, column: ColumnIndex, spot: Spot, name: &str) -> Option<f64> {
+        let figure = line.figure(column);
+        if figure.is_none() && !line.cell(column).is_empty() {
             self.odd_cells += 1;
             self.first_odd_cell.get_or_insert_with(|| (name.to_owned(), spot));
         }
@@ -77,7 +77,7 @@ impl Remarks {
 /// Which of the columns that the command line names any line has: a slip of the pen must not look like an empty column.
 #[derive(Debug)]
 pub struct NamedColumns {
-    columns: Vec<(Place, bool)>,
+    columns: Vec<(ColumnIndex, bool)>,
     last_layout: LastLayout,
 }
 
@@ -90,15 +90,15 @@ impl NamedColumns {
     /// Looks at the columns of the line at `spot`.
     pub fn look(&mut self, spot: Spot, line: &Line<'_>) {
         if self.last_layout.changes(spot, line) {
-            for (place, is_there) in &mut self.columns {
-                *is_there |= line.has(*place);
+            for (column, is_there) in &mut self.columns {
+                *is_there |= line.has(*column);
             }
         }
     }
 
     /// The first column that no line has; `None` without lines.
     pub fn missing<'w>(&self, wanted: &'w Wanted) -> Option<&'w str> {
-        let (place, _) = self.columns.iter().find(|(_, is_there)| !is_there && !self.last_layout.is_none())?;
-        Some(wanted.name(*place))
+        let (column, _) = self.columns.iter().find(|(_, is_there)| !is_there && !self.last_layout.is_none())?;
+        Some(wanted.name(*column))
     }
 }

@@ -36,13 +36,13 @@ impl Figure {
 
 /// What a layer is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum LayerKind {
     Disk,
     Tcp,
     Udp,
 }
 
-impl Kind {
+impl LayerKind {
     /// What people call it.
     pub fn name(self) -> &'static str {
         match self {
@@ -68,7 +68,7 @@ pub enum Way {
 #[derive(Debug, Clone)]
 pub struct Layer {
     pub group: usize,
-    pub kind: Kind,
+    pub kind: LayerKind,
     pub target: String,
     pub host: String,
     pub label: String,
@@ -89,8 +89,8 @@ impl Layer {
 
     fn place(&self) -> String {
         match self.kind {
-            Kind::Disk if self.host.is_empty() => format!("disk {}", self.target),
-            Kind::Disk => format!("disk {} on {}", self.target, self.host),
+            LayerKind::Disk if self.host.is_empty() => format!("disk {}", self.target),
+            LayerKind::Disk => format!("disk {} on {}", self.target, self.host),
             kind => match self.way {
                 Some(Way::Up) => format!("{} up to {}", kind.name(), self.target),
                 Some(Way::Down) => format!("{} down from {}", kind.name(), self.target),

@@ -2,27 +2,27 @@
 
 use std::borrow::Cow;
 
-use common::lines::{Line, Place, Wanted};
+use common::lines::{ColumnIndex, Line, Wanted};
 use common::schema::line::{self, Span};
 
-use crate::group::SumPlaces;
+use crate::group::SumColumns;
 use crate::open_run::RunName;
 use crate::plan::FILE;
 
 /// Columns that lines are read by.
 #[derive(Debug)]
-pub struct Places {
+pub struct LineColumns {
     /// What makes a group.
     pub by: Vec<By>,
-    pub time: Place,
-    pub host: Place,
-    run: Place,
-    span: Place,
-    pub seconds: Place,
-    flags: Place,
-    stream: Place,
-    method: Place,
-    pub sums: SumPlaces,
+    pub time: ColumnIndex,
+    pub host: ColumnIndex,
+    run: ColumnIndex,
+    span: ColumnIndex,
+    pub seconds: ColumnIndex,
+    flags: ColumnIndex,
+    stream: ColumnIndex,
+    method: ColumnIndex,
+    pub sums: SumColumns,
 }
 
 /// A part of a group's name.
@@ -31,10 +31,10 @@ pub enum By {
     /// The tool: its columns mean the same in every version.
     Tool,
     File,
-    Column(Place),
+    Column(ColumnIndex),
 }
 
-impl Places {
+impl LineColumns {
     /// Wants the columns.
     pub fn new(by: &[String], wanted: &mut Wanted) -> Self {
         let by = by.iter().map(|name| match name.as_str() {
@@ -52,7 +52,7 @@ impl Places {
             flags: wanted.column("flags"),
             stream: wanted.column("stream"),
             method: wanted.column("method"),
-            sums: SumPlaces::new(wanted),
+            sums: SumColumns::new(wanted),
         }
     }
 
