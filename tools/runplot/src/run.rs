@@ -120,7 +120,7 @@ impl Growing<'_> {
         self.forget();
         let chart = kinds::chart(&self.table, &plan.request)?;
         for remark in &chart.remarks {
-            console.notice(remark);
+            console.notice(&remark.to_string());
         }
         if let Some(picture) = &plan.picture {
             picture::save(&chart, picture)?;

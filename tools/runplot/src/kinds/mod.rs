@@ -13,6 +13,7 @@ use anyhow::bail;
 
 use crate::args::ChartKind;
 use crate::chart::Chart;
+use crate::columns;
 use crate::plan::Request;
 use crate::table::Table;
 use rows::is_request;
@@ -72,7 +73,8 @@ fn is_history(table: &Table) -> bool {
 
 /// Whether requests were timed, and nothing else measured.
 fn is_of_latencies(table: &Table) -> bool {
-    let has_curve = |index: usize| table.figure("p50_us", index).is_some() && table.figure("p99_us", index).is_some();
+    let ends = [columns::latency(), columns::tail()];
+    let has_curve = |index: usize| ends.iter().flatten().all(|column| table.figure(column, index).is_some());
     table.rows.iter().all(|row| is_request(table.value(row.key, "test"))) && (0..table.rows.len()).any(has_curve)
 }
 

@@ -9,7 +9,7 @@ use common::schema::role::Kind;
 use super::rows::{is_request, keys_of};
 use super::words::{about_flagged, limit_series, title, values_axis};
 use crate::chart::axis::multiples;
-use crate::chart::{Arrangement, Axis, Chart, Dot, Mark, Panel, Point, Series, clock};
+use crate::chart::{Arrangement, Axis, Chart, Dot, Mark, Panel, Point, Remark, Series, clock};
 use crate::columns::{self, ERRORS, ROUND_TRIPS};
 use crate::names;
 use crate::plan::Request;
@@ -17,9 +17,6 @@ use crate::table::{Row, Table};
 
 /// Most panels that are chosen without being asked for.
 const MOST_PANELS: usize = 4;
-
-/// The quantile of latencies that is drawn, per mille: what one in a hundred has to wait for.
-const TAIL: u16 = 990;
 
 /// The panel on top is the one that people look at first.
 const TOP_WEIGHT: f64 = 1.6;
@@ -78,10 +75,10 @@ pub fn chart(table: &Table, request: &Request) -> anyhow::Result<Chart> {
 }
 
 /// What is said of totals without intervals: they are another chart, and must not seem to be in this one.
-fn about_totals(table: &Table, rows: &[usize]) -> Option<String> {
+fn about_totals(table: &Table, rows: &[usize]) -> Option<Remark> {
     let drawn: HashSet<usize> = rows.iter().map(|row| table.rows[*row].key).collect();
-    let left_out = table.rows.iter().filter(|row| !row.is_interval && !drawn.contains(&row.key)).count();
-    (left_out > 0).then(|| format!("{left_out} totals without intervals are not drawn (--kind runs draws totals)"))
+    let count = table.rows.iter().filter(|row| !row.is_interval && !drawn.contains(&row.key)).count();
+    (count > 0).then_some(Remark::Totals { count })
 }
 
 /// The columns that have something to tell: throughput above, what explains it below.
@@ -99,7 +96,7 @@ fn suiting(table: &Table, rows: &[usize]) -> Vec<&'static str> {
     let rate = rate.or_else(|| columns::rates().into_iter().find(|name| table.any(name, stands)));
     let takes = |index: usize, _| is_taken[index];
     let median = columns::latency().filter(|name| table.any(name, answers));
-    let tail = columns::quantile(TAIL).filter(|name| table.any(name, takes));
+    let tail = columns::tail().filter(|name| table.any(name, takes));
     // A receiver sends nothing whose way back it could time.
     let trips = |index: usize, _| is_taken[index] && knows_round_trips(test(index)) && !is_request(test(index));
     let trips = ROUND_TRIPS.into_iter().filter(|name| table.any(name, trips));

@@ -2,8 +2,8 @@
 
 use common::schema::registry;
 
-use crate::chart::Axis;
 use crate::chart::axis::Fit;
+use crate::chart::{Axis, Remark};
 use crate::columns;
 use crate::plan::Request;
 use crate::table::Table;
@@ -13,7 +13,7 @@ pub const MOST_SERIES: usize = 16;
 
 /// A heading: what is drawn, and what all of it has in common.
 pub fn title(what: &str, table: &Table, keys: &[usize]) -> String {
-    let shared = ["label", "test", "target"].into_iter().filter_map(|dimension| {
+    let shared = columns::CALLED.into_iter().filter_map(|dimension| {
         let value = table.value(*keys.first()?, dimension);
         (!value.is_empty() && keys.iter().all(|key| table.value(*key, dimension) == value)).then_some(value)
     });
@@ -43,12 +43,9 @@ pub fn about_flagged(table: &Table, rows: &[usize], request: &Request) -> &'stat
 }
 
 /// Keeps the first series, and says what was left out.
-pub fn limit_series(names: &mut Vec<String>, remarks: &mut Vec<String>) {
+pub fn limit_series(names: &mut Vec<String>, remarks: &mut Vec<Remark>) {
     if names.len() > MOST_SERIES {
-        let count = names.len();
-        remarks.push(format!(
-            "{count} series are too many to tell apart: the first {MOST_SERIES} are drawn (--where, --by)"
-        ));
+        remarks.push(Remark::Series { drawn: MOST_SERIES, of: names.len() });
         names.truncate(MOST_SERIES);
     }
 }

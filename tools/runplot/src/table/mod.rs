@@ -1,5 +1,7 @@
 //! What is kept of the lines: for each its series, its time and the numbers that a chart may need, column by column.
 
+mod figures;
+
 use std::collections::HashMap;
 
 use common::lines::{ColumnIndex, Condition, Filter, Line, Wanted};
@@ -7,6 +9,7 @@ use common::schema::line;
 
 use crate::columns;
 use crate::plan::Request;
+use figures::Figures;
 
 /// One line.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,8 +34,7 @@ pub struct Table {
     pub keys: Vec<Vec<String>>,
     pub rows: Vec<Row>,
     known: HashMap<Vec<u8>, usize>,
-    /// A column is as long as its last number; NaN is none.
-    figures: Vec<Figures>,
+    figures: Figures,
     columns: LineColumns,
     filter: Filter,
     takes_streams: bool,
@@ -40,13 +42,6 @@ pub struct Table {
     missing: Vec<(ColumnIndex, String)>,
     /// Lines of measurements, taken or not.
     pub seen: u64,
-}
-
-#[derive(Debug)]
-struct Figures {
-    name: String,
-    index: ColumnIndex,
-    values: Vec<f64>,
 }
 
 #[derive(Debug)]
@@ -79,10 +74,7 @@ impl Table {
         names.extend(request.y.iter().chain(&request.x).map(String::as_str));
         names.sort_unstable();
         names.dedup();
-        let figures = names
-            .into_iter()
-            .map(|name| Figures { name: name.into(), index: wanted.column(name), values: Vec::new() })
-            .collect();
+        let figures = Figures::new(&names, &mut wanted);
         let line_columns = LineColumns {
             time: wanted.column("time"),
             seconds: wanted.column("seconds"),
@@ -138,14 +130,8 @@ impl Table {
             is_interval: line.cell(self.columns.span) == b"interval",
             is_doubtful: line::is_doubtful(&line.text(self.columns.flags), &line.text(self.columns.method)),
         };
-        let index = self.rows.len();
+        self.figures.take(line, self.rows.len());
         self.rows.push(row);
-        for figures in &mut self.figures {
-            if let Some(value) = line.figure(figures.index) {
-                figures.values.resize(index, f64::NAN);
-                figures.values.push(value);
-            }
-        }
     }
 
     fn key_of(&mut self, line: &Line<'_>) -> usize {
@@ -164,17 +150,13 @@ impl Table {
 
     /// The number of `column` in row `index`, if there is one.
     pub fn figure(&self, column: &str, index: usize) -> Option<f64> {
-        self.column(column)?.get(index).copied().filter(|value| !value.is_nan())
-    }
-
-    fn column(&self, name: &str) -> Option<&[f64]> {
-        self.figures.iter().find(|figures| figures.name == name).map(|figures| figures.values.as_slice())
+        self.figures.column(column).get(index).copied().filter(|value| !value.is_nan())
     }
 
     /// Whether any row has a number there for which `holds`.
     pub fn any(&self, column: &str, holds: impl Fn(usize, f64) -> bool) -> bool {
-        let values = self.column(column).unwrap_or_default().iter().enumerate();
-        values.into_iter().any(|(index, value)| !value.is_nan() && holds(index, *value))
+        let mut values = self.figures.column(column).iter().enumerate();
+        values.any(|(index, value)| !value.is_nan() && holds(index, *value))
     }
 
     /// A column that the command line names and no line has, with its option: a slip of the pen must not look like a chart.
@@ -200,10 +182,7 @@ impl Table {
         if stays.iter().all(|stays| *stays) {
             return;
         }
-        for figures in &mut self.figures {
-            let mut stays = stays.iter();
-            figures.values.retain(|_| stays.next().copied().unwrap_or(true));
-        }
+        self.figures.retain(&stays);
         let mut stays = stays.iter();
         self.rows.retain(|_| stays.next().copied().unwrap_or(true));
     }
