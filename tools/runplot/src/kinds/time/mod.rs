@@ -1,22 +1,20 @@
 //! Time series: a panel for each column, all over one axis of time, so that a drop above is seen beside its cause below.
 
+mod drawn;
+
 use std::collections::HashSet;
 
 use anyhow::bail;
-use common::schema::registry;
-use common::schema::role::Kind;
 
-use super::rows::{is_request, keys_of};
+use super::rows::keys_of;
 use super::words::{about_flagged, limit_series, title, values_axis};
 use crate::chart::axis::multiples;
 use crate::chart::{Arrangement, Axis, Chart, Dot, Mark, Panel, Point, Remark, Series, clock};
-use crate::columns::{self, ERRORS, ROUND_TRIPS};
+use crate::columns;
 use crate::names;
 use crate::plan::Request;
 use crate::table::{Row, Table};
-
-/// Most panels that are chosen without being asked for.
-const MOST_PANELS: usize = 4;
+use drawn::Drawn;
 
 /// The panel on top is the one that people look at first.
 const TOP_WEIGHT: f64 = 1.6;
@@ -30,9 +28,9 @@ pub fn chart(table: &Table, request: &Request) -> anyhow::Result<Chart> {
         table.rows[*one].time.partial_cmp(&table.rows[*other].time).unwrap_or(std::cmp::Ordering::Equal)
     });
     let drawn: Vec<Drawn<'_>> = if request.y.is_empty() {
-        suiting(table, &rows).into_iter().map(Drawn::suiting).collect()
+        drawn::suiting(table, &rows)
     } else {
-        request.y.iter().map(|name| Drawn { name, of: Of::All }).collect()
+        request.y.iter().map(|name| Drawn::asked(name)).collect()
     };
     if rows.is_empty() || drawn.is_empty() {
         bail!("no line has a time and a rate, a latency or an error (--y)");
@@ -79,73 +77,6 @@ fn about_totals(table: &Table, rows: &[usize]) -> Option<Remark> {
     let drawn: HashSet<usize> = rows.iter().map(|row| table.rows[*row].key).collect();
     let count = table.rows.iter().filter(|row| !row.is_interval && !drawn.contains(&row.key)).count();
     (count > 0).then_some(Remark::Totals { count })
-}
-
-/// The columns that have something to tell: throughput above, what explains it below.
-fn suiting(table: &Table, rows: &[usize]) -> Vec<&'static str> {
-    let mut is_taken = vec![false; table.rows.len()];
-    for row in rows {
-        is_taken[*row] = true;
-    }
-    let test = |index: usize| table.value(table.rows[index].key, "test");
-    let moves = |index: usize, value: f64| is_taken[index] && value > 0.0 && !is_request(test(index));
-    let stands = |index: usize, _| is_taken[index] && !is_request(test(index));
-    let answers = |index: usize, _| is_taken[index] && is_request(test(index));
-    let rate = columns::rates().into_iter().find(|name| table.any(name, moves));
-    // Nothing moved: that is worth a line along zero.
-    let rate = rate.or_else(|| columns::rates().into_iter().find(|name| table.any(name, stands)));
-    let takes = |index: usize, _| is_taken[index];
-    let median = columns::latency().filter(|name| table.any(name, answers));
-    let tail = columns::tail().filter(|name| table.any(name, takes));
-    // A receiver sends nothing whose way back it could time.
-    let trips = |index: usize, _| is_taken[index] && knows_round_trips(test(index)) && !is_request(test(index));
-    let trips = ROUND_TRIPS.into_iter().filter(|name| table.any(name, trips));
-    let errors = table.any(ERRORS, |index, value| is_taken[index] && value > 0.0).then_some(ERRORS);
-    let mut columns: Vec<_> = [rate, median, tail].into_iter().flatten().chain(trips).collect();
-    columns.truncate(MOST_PANELS - usize::from(errors.is_some()));
-    columns.extend(errors);
-    columns
-}
-
-/// A column that is drawn.
-struct Drawn<'a> {
-    name: &'a str,
-    of: Of,
-}
-
-/// The tests of which a column is a result, and not a line along zero.
-#[derive(Clone, Copy)]
-enum Of {
-    All,
-    Transfers,
-    Senders,
-}
-
-impl<'a> Drawn<'a> {
-    /// One that nobody asked for.
-    fn suiting(name: &'a str) -> Self {
-        let of = match registry::role(name).kind {
-            Kind::Rate => Of::Transfers,
-            _ if ROUND_TRIPS.contains(&name) => Of::Senders,
-            _ => Of::All,
-        };
-        Self { name, of }
-    }
-
-    /// The number that is drawn of a row.
-    fn figure(&self, table: &Table, row: usize) -> Option<f64> {
-        let test = table.value(table.rows[row].key, "test");
-        let is_result = match self.of {
-            Of::All => true,
-            Of::Transfers => !is_request(test),
-            Of::Senders => knows_round_trips(test) && !is_request(test),
-        };
-        table.figure(self.name, row).filter(|_| is_result)
-    }
-}
-
-fn knows_round_trips(test: &str) -> bool {
-    !test.ends_with("_recv")
 }
 
 /// What was measured without a gap, by one run.
