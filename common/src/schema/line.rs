@@ -127,6 +127,11 @@ impl Flag {
     }
 }
 
+/// The words of the flags that make a line doubtful, for help texts and their tests.
+pub fn doubtful_words() -> impl Iterator<Item = &'static str> {
+    Flag::ALL.iter().filter(|flag| flag.weight() == Weight::Doubtful).map(|flag| flag.word())
+}
+
 /// Whether flags, as they stand in a line, make it doubtful. That a line of the method `cached` is cached is what was
 /// asked for, and no doubt.
 pub fn is_doubtful(flags: &str, method: &str) -> bool {
