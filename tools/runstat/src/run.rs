@@ -68,8 +68,11 @@ fn refuse_nothing(recorder: &Recorder<'_>, remarks: &Remarks) -> anyhow::Result<
             bail!("all {left_out} runs have doubtful flags (--keep-flagged counts them all the same)");
         }
         if let Some(torn) = remarks.torn.first() {
-            let (column, runs, place) = (&torn.column, torn.runs, recorder.place(torn.first));
-            bail!("{column} changes inside each of its {runs} runs, as in the one that ends at {place} (--metric)");
+            let (column, place) = (&torn.column, recorder.place(torn.first));
+            bail!(
+                "no run has one value of {column}: it changes inside them, first in the one that ends at {place} \
+                 (--by {column} keeps its values apart)"
+            );
         }
         bail!("no line has a number in {} (--metric)", plan.metrics.join(", "));
     }
