@@ -8,6 +8,8 @@ mod bottleneck;
 mod comparison;
 #[path = "runstat/input.rs"]
 mod input;
+#[path = "runstat/intervals.rs"]
+mod intervals;
 #[path = "runstat/log.rs"]
 mod log;
 #[path = "runstat/output.rs"]
