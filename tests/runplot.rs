@@ -5,6 +5,7 @@
 #[path = "runplot/terminal.rs"]
 mod terminal;
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
@@ -13,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
+use common::schema::line::doubtful_words;
 use tempfile::TempDir;
 use testkit::{Ended, Tool, contract};
 
@@ -383,6 +385,32 @@ fn pictures_in_the_readme_are_there() {
     for name in shown {
         let svg = fs::read_to_string(root.join("tests/pictures").join(name)).unwrap();
         assert_sound(&svg);
+    }
+}
+
+#[test]
+fn help_names_the_flags_that_make_a_line_doubtful() {
+    let help = runplot().run(&["--help"]).success().stdout;
+    let words: Vec<&str> = help.split_whitespace().skip_while(|word| *word != "doubtful").collect();
+    let count = doubtful_words().count();
+    let named = words[5..5 + count].iter().map(|word| word.trim_end_matches([',', ';']));
+    assert_eq!(named.collect::<BTreeSet<_>>(), doubtful_words().collect(), "{words:?}");
+}
+
+#[test]
+fn every_setting_that_differs_makes_series_of_its_own() {
+    let scratch = Scratch::new();
+    for (setting, values) in [("pacing", ["", "sender"]), ("scheduler", ["none", "bfq"]), ("mtu", ["1500", "9000"])] {
+        let lines: Vec<String> = intervals(4, |_| 0)
+            .into_iter()
+            .zip(values.repeat(2))
+            .map(|(line, value)| format!("{line},{value}"))
+            .collect();
+        let path = scratch.path("settings.csv");
+        fs::write(&path, format!("{HEADER},{setting}\n{}\n", lines.join("\n"))).unwrap();
+        let legend = texts(&scratch.svg(&[path.to_str().unwrap()]));
+        let name = |value: &str| legend.iter().any(|text| text.starts_with(setting) && text.contains(value));
+        assert!(name(values[1]), "{setting}: {legend:?}");
     }
 }
 

@@ -8,11 +8,16 @@ mod bottleneck;
 mod comparison;
 #[path = "runstat/input.rs"]
 mod input;
+#[path = "runstat/intervals.rs"]
+mod intervals;
 #[path = "runstat/log.rs"]
 mod log;
 #[path = "runstat/output.rs"]
 mod output;
 
+use std::collections::BTreeSet;
+
+use common::schema::line::doubtful_words;
 use testkit::{Tool, contract};
 
 fn runstat() -> Tool {
@@ -58,5 +63,16 @@ fn help_and_header_are_as_recorded() {
         (&["--columns"], include_str!("snapshots/runstat-columns.csv")),
     ] {
         assert_eq!(runstat().run(args).success().stdout, snapshot, "{args:?}; `make snapshots` records it anew");
+    }
+}
+
+#[test]
+fn help_names_the_flags_that_make_a_line_doubtful() {
+    for verb in [&["--help"][..], &["bottleneck", "--help"]] {
+        let help = runstat().run(verb).success().stdout;
+        let words: Vec<&str> = help.split_whitespace().skip_while(|word| *word != "doubtful").collect();
+        let count = doubtful_words().count();
+        let named = words[3..3 + count].iter().map(|word| word.trim_end_matches(','));
+        assert_eq!(named.collect::<BTreeSet<_>>(), doubtful_words().collect(), "{words:?}");
     }
 }

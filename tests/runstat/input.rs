@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::Stdio;
 
-use common::schema::{ALL, diskread, tcpsink, udpblast};
+use common::schema::{ALL, diskread, ifstat, nfscopy, tcpsink, udpblast};
 use nix::sys::signal::Signal;
 
 use super::log::Log;
@@ -73,73 +73,13 @@ fn every_line_of_a_measurement_is_understood_without_a_header() {
     }
 }
 
-/// An interval line.
-fn interval(log: &mut Log, run: &str, rate: &str, seconds: &str) {
-    let cells = [("label", "a"), ("test", "tcp_recv"), ("run", run), ("span", "interval"), ("bytes_per_s", rate)];
-    log.line(&tcpsink::SCHEMA, &[&cells[..], &[("seconds", seconds), ("errors", "2")]].concat());
-}
-
 #[test]
-fn intervals_of_a_run_are_one_value() {
-    let mut log = Log::new();
-    for run in ["1", "2"] {
-        interval(&mut log, run, "100", "10");
-        interval(&mut log, run, "400", "5");
-        interval(&mut log, run, "400", "5");
-    }
-    let rows = log.run(&["--metric", "bytes_per_s,errors"]).success().records();
-    assert_eq!((rows[0].count("n"), rows[0].number("median")), (2, 250.0), "weighted by time");
-    assert_eq!((rows[1].count("n"), rows[1].number("median")), (2, 6.0), "errors add up");
-}
-
-#[test]
-fn limits_hold_for_runs_of_intervals() {
-    let mut log = Log::new();
-    for _ in 0..3 {
-        interval(&mut log, "1", "100", "10");
-    }
-    let _ = log.run(&["--max", "errors>6"]).success();
-    let _ = log.run(&["--max", "errors>5"]).failure(1, &["errors > 5: 6.000", "log.csv:3 (--max)"]);
-}
-
-#[test]
-fn a_total_stands_for_its_intervals_and_a_killed_run_is_left_out() {
-    let mut log = Log::new();
-    interval(&mut log, "1", "100", "10");
-    let began = ("time", "2026-01-01T00:00:00.000Z");
-    log.line(&tcpsink::SCHEMA, &[began, ("label", "a"), ("test", "tcp_recv"), ("bytes_per_s", "150")]);
-    interval(&mut log, "1", "7", "10");
-    let ended = log.run(&[]).success();
-    let row = &ended.records()[0];
-    assert_eq!((row.count("n"), row.number("median"), row.count("left_out")), (1, 150.0, 1));
-    assert!(ended.stderr.contains("--keep-flagged"), "{}", ended.stderr);
-    assert_eq!(log.run(&["--keep-flagged"]).success().records()[0].count("n"), 2);
-}
-
-#[test]
-fn a_killed_run_is_not_lost_in_the_next_total() {
-    let mut log = Log::new();
-    interval(&mut log, "1", "7", "10");
-    for _ in 0..10 {
-        log.line(&tcpsink::SCHEMA, &[("label", "a"), ("test", "tcp_recv"), ("bytes_per_s", "150"), ("bytes", "1500")]);
-    }
-    let row = &log.run(&[]).success().records()[0];
-    assert_eq!((row.count("n"), row.count("left_out")), (10, 1));
-    assert_eq!((row.text("bytes"), row.text("seconds"), row.text("flags")), ("15000", "100.000000", ""));
-}
-
-#[test]
-fn a_gap_parts_two_runs_of_the_same_number() {
-    let mut log = Log::new();
-    interval(&mut log, "1", "100", "10");
-    interval(&mut log, "1", "100", "10");
-    // Ten lines of something else: a hundred seconds pass.
-    for _ in 0..10 {
-        log.udp("1", "0");
-    }
-    interval(&mut log, "1", "300", "10");
-    let rows = log.run(&["--where", "test=tcp_recv"]).success().records();
-    assert_eq!((rows[0].count("n"), rows[0].number("mean")), (2, 200.0));
+fn a_column_may_be_in_the_second_file_alone() {
+    let (mut tcp, mut udp) = (Log::new(), Log::new());
+    let tcp = tcp.rates("a", &["1"]).save("tcp.csv");
+    let udp = udp.udp("1", "7").save("udp.csv");
+    let rows = runstat().run(&[&tcp, &udp, "--metric", "lost"]).success().records();
+    assert_eq!((rows.len(), rows[0].number("median")), (1, 7.0));
 }
 
 #[test]
@@ -182,6 +122,40 @@ fn settings_that_differ_inside_a_group_are_named_once() {
     let apart = log.run(&["--by", "schema,test,target,label,host,streams"]).success();
     assert_eq!((apart.records().len(), apart.stderr.as_str()), (3, ""));
     assert_eq!(apart.records()[1].text("by"), "streams=2");
+}
+
+#[test]
+fn every_setting_of_every_tool_is_watched() {
+    for (schema, setting, values) in [
+        (&diskread::SCHEMA, "scheduler", ["none", "mq-deadline"]),
+        (&diskread::SCHEMA, "read_ahead_kb", ["128", "4096"]),
+        (&nfscopy::SCHEMA, "mount_mode", ["hard", "soft"]),
+        (&nfscopy::SCHEMA, "fs_type", ["nfs", "nfs4"]),
+        (&udpblast::SCHEMA, "mtu_bytes", ["1500", "9000"]),
+        (&tcpsink::SCHEMA, "mss_bytes", ["1448", "8948"]),
+        (&tcpsink::SCHEMA, "pacing", ["", "sender"]),
+    ] {
+        for span in ["total", "interval"] {
+            let mut log = Log::new();
+            for value in values {
+                log.line(schema, &[("test", "x"), ("span", span), ("bytes_per_s", "1"), (setting, value)]);
+            }
+            let ended = log.run(&[]).success();
+            let words = format!("{setting} varies inside a group, so that its runs are not of one thing: --by ");
+            assert!(ended.stderr.contains(&words), "{span}: {}", ended.stderr);
+            let apart = log.run(&["--by", &format!("schema,test,{setting}")]).success();
+            assert_eq!((apart.records().len(), apart.stderr.as_str()), (2, ""), "{setting}");
+        }
+    }
+}
+
+#[test]
+fn what_only_numbers_the_times_of_measuring_is_no_setting() {
+    let mut log = Log::new();
+    for number in ["3", "7"] {
+        log.line(&ifstat::SCHEMA, &[("test", "rx"), ("run", number), ("ifindex", number), ("bytes_per_s", "1")]);
+    }
+    assert_eq!(log.run(&[]).success().stderr, "");
 }
 
 #[test]

@@ -9,9 +9,9 @@
 //! - A line of an unknown tool has the columns of its header.
 
 use super::cells::Split;
-use super::kind::Kind;
+use super::known::Known;
 use super::skipped::Why;
-use crate::schema::{self, Column, Schema};
+use crate::schema::{self, Column, Holds, Schema, registry};
 
 /// Kinds of lines and headers that are remembered at once; more of them are garbage, and start it anew.
 const REMEMBERED: usize = 256;
@@ -22,6 +22,7 @@ pub struct Layout {
     id: usize,
     tag: String,
     schema: Option<&'static Schema>,
+    holds: Holds,
     names: Vec<String>,
     /// Where the wanted columns are.
     pub(super) places: Vec<Option<usize>>,
@@ -39,6 +40,16 @@ impl Layout {
     /// Tool and number, as in the first column.
     pub fn tag(&self) -> &str {
         &self.tag
+    }
+
+    /// The tool that wrote it, without the number: its columns mean the same in every version.
+    pub fn tool(&self) -> &str {
+        tool_of(&self.tag)
+    }
+
+    /// What lines of this tool are.
+    pub fn holds(&self) -> Holds {
+        self.holds
     }
 
     /// The tool's own schema; for another version of it, the one that is known; `None` for an unknown tool.
@@ -148,32 +159,38 @@ impl Layouts {
             self.kinds.clear();
         }
         let places = self.wanted.iter().map(|wanted| names.iter().position(|name| name == wanted)).collect();
+        let holds = registry::holds(tool_of(&tag));
         let id = self.next_id;
         self.next_id += 1;
-        self.kinds.push(Layout { id, tag, schema, names, places, header: self.header, cells });
+        self.kinds.push(Layout { id, tag, schema, holds, names, places, header: self.header, cells });
         self.kinds.len() - 1
     }
 
     /// The columns of a line of `cells` cells under the header in force.
     fn columns(&self, tag: &str, tool: &str, cells: usize) -> Result<(Option<&'static Schema>, Vec<String>), Why> {
-        let kind = Kind::of(tag, tool);
+        let known = Known::of(tag, tool);
         if let Some(header) = self.header.map(|header| &self.headers[header])
-            && kind.follows(header, cells)
+            && known.follows(header, cells)
         {
-            return if cells < header.len() { Err(Why::Cut) } else { Ok((kind.schema, header.clone())) };
+            return if cells < header.len() { Err(Why::Cut) } else { Ok((known.schema, header.clone())) };
         }
         // Lines that a program with --header never adds further down follow the last header of their own version.
         let earlier = self.kinds.iter().rev().find(|layout| layout.tag == tag && layout.header.is_some());
-        if let Some(earlier) = earlier.filter(|earlier| !kind.is_exact && earlier.cells == cells) {
-            return Ok((kind.schema, earlier.names.clone()));
+        if let Some(earlier) = earlier.filter(|earlier| !known.is_exact && earlier.cells == cells) {
+            return Ok((known.schema, earlier.names.clone()));
         }
-        let schema = kind.schema.ok_or(Why::UnknownSchema)?;
-        let mut names: Vec<String> = kind.known.iter().map(|name| (*name).to_owned()).collect();
-        if kind.is_older && cells >= schema.shared.len() {
+        let schema = known.schema.ok_or(Why::UnknownSchema)?;
+        let mut names: Vec<String> = known.names.iter().map(|name| (*name).to_owned()).collect();
+        if known.is_older && cells >= schema.shared.len() {
             names.truncate(cells);
         }
         if cells < names.len() { Err(Why::Cut) } else { Ok((Some(schema), names)) }
     }
+}
+
+/// The tool of a tag.
+fn tool_of(tag: &str) -> &str {
+    tag.split_once('/').map_or("", |(tool, _)| tool)
 }
 
 /// Whether a cell ends as a line begins: `...tcpsink/1`, then a time.

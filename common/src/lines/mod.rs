@@ -4,12 +4,20 @@
 //! memory. What a cell means comes from the line's own first column and the registry in [`schema`](crate::schema), or
 //! from the header in force, whichever knows more (`layout.rs` has the rules). What is no line is skipped, counted and
 //! remembered by its number; nothing that stands in a file is an error, only not being able to read it is.
+//!
+//! A [`Reading`] is the front of that for a tool: the files that it is given, what ends the reading, and what is said of
+//! what was skipped. [`Filter`] is its `--where`.
 
 mod cells;
+mod condition;
 mod feed;
-mod kind;
+mod files;
+mod known;
 mod layout;
+mod reading;
 mod skipped;
+mod source;
+mod time;
 
 use std::borrow::Cow;
 use std::io::{self, Read};
@@ -18,9 +26,13 @@ use cells::Cells;
 use feed::{Feed, Found};
 use layout::{Layouts, Meaning};
 
+pub use condition::{Condition, Filter};
 pub use feed::MAX_RECORD;
+pub use files::{file_name, or_stdin};
 pub use layout::Layout;
+pub use reading::Reading;
 pub use skipped::{Skipped, Why};
+pub use source::Beside;
 
 /// The columns that a caller will ask for, found once per kind of line instead of once per line.
 #[derive(Debug, Clone, Default)]
@@ -28,21 +40,21 @@ pub struct Wanted(Vec<String>);
 
 /// A column among the [`Wanted`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place(usize);
+pub struct ColumnIndex(usize);
 
 impl Wanted {
     /// Wants the column `name`; a line without it has an empty cell there.
-    pub fn column(&mut self, name: &str) -> Place {
-        let place = self.0.iter().position(|wanted| wanted == name);
-        Place(place.unwrap_or_else(|| {
+    pub fn column(&mut self, name: &str) -> ColumnIndex {
+        let known = self.0.iter().position(|wanted| wanted == name);
+        ColumnIndex(known.unwrap_or_else(|| {
             self.0.push(name.to_owned());
             self.0.len() - 1
         }))
     }
 
-    /// The name of the column at `place`.
-    pub fn name(&self, place: Place) -> &str {
-        &self.0[place.0]
+    /// The name of `column`.
+    pub fn name(&self, column: ColumnIndex) -> &str {
+        &self.0[column.0]
     }
 }
 
@@ -123,24 +135,29 @@ impl<'a> Line<'a> {
         self.layout
     }
 
-    /// The cell at `place`, quotes taken off; empty if unknown or absent.
-    pub fn cell(&self, place: Place) -> &'a [u8] {
-        self.layout.places[place.0].map_or(&[], |index| self.cells.cell(index))
+    /// The cell in `column`, quotes taken off; empty if unknown or absent.
+    pub fn cell(&self, column: ColumnIndex) -> &'a [u8] {
+        self.layout.places[column.0].map_or(&[], |index| self.cells.cell(index))
     }
 
     /// Whether lines of this kind have the column at all.
-    pub fn has(&self, place: Place) -> bool {
-        self.layout.places[place.0].is_some()
+    pub fn has(&self, column: ColumnIndex) -> bool {
+        self.layout.places[column.0].is_some()
     }
 
     /// The cell as text; what is not UTF-8 becomes U+FFFD.
-    pub fn text(&self, place: Place) -> Cow<'a, str> {
-        String::from_utf8_lossy(self.cell(place))
+    pub fn text(&self, column: ColumnIndex) -> Cow<'a, str> {
+        String::from_utf8_lossy(self.cell(column))
     }
 
     /// The cell as a finite number; `None` if it is empty or none.
-    pub fn figure(&self, place: Place) -> Option<f64> {
-        number(self.cell(place))
+    pub fn figure(&self, column: ColumnIndex) -> Option<f64> {
+        number(self.cell(column))
+    }
+
+    /// The cell as a time, in seconds since 1970; `None` if it is empty or none.
+    pub fn time(&self, column: ColumnIndex) -> Option<f64> {
+        time::seconds_since_1970(self.cell(column))
     }
 
     /// All cells with the names of their columns; cells that no header names are left out.

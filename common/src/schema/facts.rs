@@ -2,13 +2,13 @@
 
 use super::column::columns;
 use super::line::Time;
-use super::role::{NAME, NOTE};
+use super::role::{INSTANCE, NAME, NOTE};
 
 columns! {
     /// One fact.
     pub struct Fact {
         schema: &'static str, "", NAME, "tool-facts and number of its set of columns";
-        time: Time, "RFC 3339 UTC", NAME, "when it was read";
+        time: Time, "RFC 3339 UTC", INSTANCE, "when it was read";
         host: String, "", NAME, "node name of the machine";
         label: String, "", NAME, "the user's --label: which set-up this was";
         target: String, "", NAME, "device, path, mount or interface";

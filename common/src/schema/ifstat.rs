@@ -5,7 +5,7 @@
 use super::cell::Fixed;
 use super::column::columns;
 use super::line::Time;
-use super::role::{AMOUNT, GAUGE, LOSS, NAME, NOTE, OF_TIME, SETTING};
+use super::role::{AMOUNT, GAUGE, INSTANCE, LOSS, NAME, NOTE, OF_TIME, SETTING};
 use super::set::Schema;
 
 /// What `ifstat` prints.
@@ -21,8 +21,8 @@ columns! {
     /// The columns of `ifstat` after the shared ones. Counters are what was added in the span. Those from `dropped` to
     /// `collisions` are named as in struct rtnl_link_stats64 (linux/if_link.h), each in its direction's line only.
     pub struct Interface {
-        ifindex: Option<u64>, "", NAME, "number of the interface in its namespace; a name may come back, a number rarely does";
-        netns: String, "", NAME, "network namespace: as given with --netns, else as /proc/self/ns/net names it";
+        ifindex: Option<u64>, "", INSTANCE, "number of the interface in its namespace; a name may come back, a number rarely does";
+        netns: String, "", INSTANCE, "network namespace: as given with --netns, else as /proc/self/ns/net names it";
         driver: Option<String>, "", SETTING, "as ethtool -i says it; qdisc: its kind";
         mtu: Option<u64>, "B", SETTING, "largest payload of a frame";
         speed_mbit: Option<u64>, "Mbit/s", SETTING, "what the driver says; flagged nominal where no wire stands behind it";
@@ -77,7 +77,7 @@ columns! {
     /// A fact that is not what it was.
     pub struct Difference {
         schema: &'static str, "", NAME, "tool-changed-facts and number of its set of columns";
-        time: Time, "RFC 3339 UTC", NAME, "when the later fact was read";
+        time: Time, "RFC 3339 UTC", INSTANCE, "when the later fact was read";
         host: String, "", NAME, "node name of the machine";
         label: String, "", NAME, "the user's --label: which set-up this is";
         target: String, "", NAME, "interface";

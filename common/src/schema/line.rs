@@ -7,19 +7,19 @@ use serde::{Serialize, Serializer};
 
 use super::cell::{Cell, Fixed};
 use super::column::columns;
-use super::role::{AMOUNT, LOSS, NAME, NOTE, OF_TIME, RATE, SPENT};
+use super::role::{AMOUNT, INSTANCE, LOSS, NAME, NOTE, OF_TIME, RATE, SPENT};
 
 columns! {
     /// The shared part of a line. Rates and shares that are unknown stay empty.
     pub struct Line {
         schema: &'static str, "", NAME, "tool and number of its set of columns";
-        time: Time, "RFC 3339 UTC", NAME, "when the span began";
+        time: Time, "RFC 3339 UTC", INSTANCE, "when the span began";
         host: String, "", NAME, "node name of the machine that measured";
         label: String, "", NAME, "the user's --label: which set-up this was";
         test: &'static str, "", NAME, "what was done";
         target: String, "", NAME, "peer, device, path, mount or interface";
-        run: u64, "", NAME, "1, 2, ... within --runs";
-        span: Span, "", NAME, "interval or total";
+        run: u64, "", INSTANCE, "1, 2, ... within --runs";
+        span: Span, "", INSTANCE, "interval or total";
         seconds: Option<Fixed<6>>, "s", SPENT.headline(4), "measured length of the span on the monotonic clock";
         bytes: Option<u64>, "B", AMOUNT, "payload bytes";
         ops: Option<u64>, "", AMOUNT, "operations; each tool says which";
@@ -125,6 +125,11 @@ impl Flag {
     pub fn of_word(word: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|flag| flag.word() == word)
     }
+}
+
+/// The words of the flags that make a line doubtful, for help texts and their tests.
+pub fn doubtful_words() -> impl Iterator<Item = &'static str> {
+    Flag::ALL.iter().filter(|flag| flag.weight() == Weight::Doubtful).map(|flag| flag.word())
 }
 
 /// Whether flags, as they stand in a line, make it doubtful. That a line of the method `cached` is cached is what was

@@ -54,6 +54,27 @@ pub fn unit(name: &str) -> &'static str {
     column(name).map_or_else(|| unit_of_name(name), |column| column.unit)
 }
 
+/// What a comparison or a chart is about when nobody says: the first of these that has something to show.
+pub fn headlines() -> Vec<&'static str> {
+    ranked(|role| role.headline)
+}
+
+/// The settings that people vary on purpose: the first of these that differs is what a sweep is over.
+pub fn sweeps() -> Vec<&'static str> {
+    ranked(Role::sweep_rank)
+}
+
+/// The quantiles of latencies, the least first.
+pub fn quantiles() -> Vec<&'static str> {
+    ranked(Role::per_mille)
+}
+
+fn ranked<R: Ord>(rank: impl Fn(Role) -> Option<R>) -> Vec<&'static str> {
+    let mut ranked: Vec<_> = measured_columns().filter_map(|column| Some((rank(column.role)?, column.name))).collect();
+    ranked.sort_unstable();
+    ranked.into_iter().map(|(_, name)| name).collect()
+}
+
 /// What the lines of a tool hold; those of a tool that nobody knows are measurements, unless its name says facts.
 pub fn holds(tool: &str) -> Holds {
     let unknown = if tool.ends_with("-facts") { Holds::Facts } else { Holds::Measurements };
@@ -62,7 +83,7 @@ pub fn holds(tool: &str) -> Holds {
 
 #[cfg(test)]
 mod tests {
-    use super::super::role::{Better, Kind, Share, quantile};
+    use super::super::role::{Better, Kind, Share};
     use super::*;
 
     #[test]
@@ -113,9 +134,7 @@ mod tests {
     #[test]
     fn text_is_never_a_figure() {
         for column in ALL.iter().flat_map(|schema| schema.columns()).filter(|column| column.kind != "integer") {
-            let is_text = column.kind != "decimal";
-            let is_word = column.role.tells_apart() || column.role.kind == Kind::Note;
-            assert_eq!(is_text, is_word, "{}", column.name);
+            assert_eq!(column.kind == "decimal", column.role.is_measured(), "{}", column.name);
         }
     }
 
@@ -125,7 +144,8 @@ mod tests {
             for own in schema.columns() {
                 let first = column(own.name).unwrap();
                 let alike = std::mem::discriminant(&own.role.kind) == std::mem::discriminant(&first.role.kind);
-                assert!(alike && own.role.better == first.role.better, "{} of {}", own.name, schema.tag);
+                let is_one = alike && own.role.better == first.role.better && own.unit == first.unit;
+                assert!(is_one, "{} of {}", own.name, schema.tag);
             }
         }
     }
@@ -141,26 +161,21 @@ mod tests {
     }
 
     #[test]
-    fn ranks_are_distinct() {
-        let mut ranks: Vec<_> = measured_columns()
-            .filter_map(|column| match column.role.kind {
-                Kind::Setting { sweep } => sweep,
-                _ => None,
-            })
-            .collect();
-        let count = ranks.len();
-        ranks.sort_unstable();
-        ranks.dedup();
-        assert_eq!(ranks.len(), count);
-        let headlines: Vec<_> = measured_columns().filter_map(|column| column.role.headline).collect();
-        assert_eq!(headlines.iter().collect::<std::collections::BTreeSet<_>>().len(), headlines.len());
+    fn ranks_are_distinct_and_say_the_order() {
+        assert_eq!(headlines(), ["bytes_per_s", "ops_per_s", "p50_us", "seconds"]);
+        assert_eq!(quantiles(), ["p50_us", "p90_us", "p99_us", "p999_us", "max_us"]);
+        assert_eq!(sweeps()[..4], ["threads", "streams", "depth", "block_bytes"]);
+        let ranks: HashSet<_> = measured_columns().filter_map(|column| column.role.sweep_rank()).collect();
+        assert_eq!(ranks.len(), sweeps().len());
     }
 
     #[test]
     fn a_name_that_nobody_knows_tells_what_it_can() {
         assert_eq!((role("things_pct").kind, unit("things_pct")), (Kind::Share(Share::OfTime), "%"));
-        assert_eq!(role("min_wait_us").kind, Kind::Smallest);
-        assert_eq!(role("max_wait_us"), quantile(1000));
+        for (extreme, kind) in [("min_wait_us", Kind::Smallest), ("max_wait_us", Kind::Largest)] {
+            assert_eq!((role(extreme).kind, role(extreme).better), (kind, Some(Better::Lower)));
+        }
+        assert_eq!(role("max_things_per_s").better, Some(Better::Higher));
         assert_eq!(role("queue_s").kind, Kind::Spent);
         assert_eq!(role("whatever").kind, Kind::Gauge);
     }

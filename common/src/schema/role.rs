@@ -19,6 +19,8 @@ pub struct Role {
 pub enum Kind {
     /// Who, where, which: text or numbers that name what the line is about.
     Name,
+    /// Which time of measuring the same thing it was: the next one has another, and is of nothing else for that.
+    Instance,
     /// How it was measured, chosen by somebody or given by the machine. Different ones are different things, and never
     /// averaged. A number that people vary on purpose has a rank: the first of those that differ is what a sweep is over.
     Setting {
@@ -44,6 +46,8 @@ pub enum Kind {
     },
     /// The smallest of its kind, also over lines.
     Smallest,
+    /// The largest of its kind, also over lines; a longest latency is [`quantile(1000)`](quantile).
+    Largest,
     /// The state at the end of a span.
     Gauge,
     /// A word about this line alone.
@@ -86,6 +90,8 @@ const fn role(kind: Kind, better: Option<Better>) -> Role {
 
 /// See [`Kind::Name`].
 pub const NAME: Role = role(Kind::Name, None);
+/// See [`Kind::Instance`].
+pub const INSTANCE: Role = role(Kind::Instance, None);
 /// See [`Kind::Setting`]; nobody sweeps over it.
 pub const SETTING: Role = role(Kind::Setting { sweep: None }, None);
 /// See [`Kind::Amount`].
@@ -152,20 +158,31 @@ impl Role {
 
     /// Whether it is a result, and not what somebody chose or what the line is called.
     pub fn is_measured(self) -> bool {
-        !self.tells_apart() && self.kind != Kind::Note
+        !self.tells_apart() && !matches!(self.kind, Kind::Instance | Kind::Note)
     }
 
-    /// What a name promises: the end tells the unit, and with it the role.
+    /// Whether more of the same work makes more of it.
+    pub fn adds_up(self) -> bool {
+        matches!(self.kind, Kind::Amount | Kind::Loss | Kind::Spent)
+    }
+
+    /// Its rank among the settings that people sweep over.
+    pub fn sweep_rank(self) -> Option<u8> {
+        if let Kind::Setting { sweep } = self.kind { sweep } else { None }
+    }
+
+    /// Which quantile of a latency it is, per mille.
+    pub fn per_mille(self) -> Option<u16> {
+        if let Kind::Latency { per_mille, .. } = self.kind { per_mille } else { None }
+    }
+
+    /// What a name promises: the end tells the unit, and with it the role; the beginning may say that it is an extreme.
     pub(super) fn of_name(name: &str) -> Self {
         let ends = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
-        if ends(&["_per_s"]) {
+        let bare = if ends(&["_per_s"]) {
             RATE
         } else if ends(&["_pct"]) {
             OF_TIME
-        } else if name.starts_with("min_") {
-            SMALLEST
-        } else if name.starts_with("max_") && ends(&["_us"]) {
-            quantile(1000)
         } else if ends(&["_us"]) {
             LATENCY
         } else if ends(&["_s"]) {
@@ -174,6 +191,13 @@ impl Role {
             LOSS
         } else {
             GAUGE
+        };
+        if name.starts_with("min_") {
+            Self { kind: Kind::Smallest, ..bare }
+        } else if name.starts_with("max_") {
+            Self { kind: Kind::Largest, ..bare }
+        } else {
+            bare
         }
     }
 }

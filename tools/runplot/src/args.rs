@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
+use common::lines::Condition;
 use common::units;
 
 use crate::chart::unit::Unit;
@@ -31,7 +32,7 @@ pub struct Args {
     pub output: Option<PathBuf>,
     /// What to draw [default: what the lines contain]
     #[arg(long, short, value_enum, help_heading = "Chart")]
-    pub kind: Option<Kind>,
+    pub kind: Option<ChartKind>,
     /// Column along the x axis: time, elapsed (in each run), a number such as threads or rtt_us, or for --kind runs a text
     /// such as label, which makes the rows
     #[arg(long, short, value_name = "COLUMN", help_heading = "Chart")]
@@ -45,8 +46,8 @@ pub struct Args {
     #[arg(long, value_name = "COLUMN", value_delimiter = ',', help_heading = "Chart")]
     pub by: Vec<String>,
     /// Take only lines with this value in this column
-    #[arg(long = "where", value_name = "COLUMN=VALUE", value_parser = condition, help_heading = "Chart")]
-    pub conditions: Vec<(String, String)>,
+    #[arg(long = "where", value_name = "COLUMN=VALUE", help_heading = "Chart")]
+    pub conditions: Vec<Condition>,
     /// Count runs with doubtful flags in medians, too: partial, capped, cached, sparse, unwritten, fallback, reset; they
     /// are always drawn, but hollow
     #[arg(long, help_heading = "Chart")]
@@ -85,7 +86,7 @@ pub struct Args {
 
 /// `--kind`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Kind {
+pub enum ChartKind {
     /// Interval lines over time, or totals where there are no intervals
     Time,
     /// A row of dots for each label: total lines, their median and its interval
@@ -94,11 +95,6 @@ pub enum Kind {
     Percentiles,
     /// Medians over a setting: threads, depth, block size, ... (--x)
     Sweep,
-}
-
-fn condition(text: &str) -> Result<(String, String), &'static str> {
-    let (column, value) = text.split_once('=').ok_or("expected COLUMN=VALUE, as in test=tcp_recv")?;
-    Ok((column.trim().to_owned(), value.to_owned()))
 }
 
 /// Most pixels of a side: what the picture costs grows with its area.

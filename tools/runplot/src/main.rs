@@ -7,9 +7,9 @@ mod kinds;
 mod names;
 mod picture;
 mod plan;
-mod read;
 mod run;
 mod table;
+mod tee;
 mod terminal;
 
 fn main() -> std::process::ExitCode {

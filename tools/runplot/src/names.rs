@@ -41,6 +41,7 @@ fn word(dimension: &str, value: &str) -> Option<String> {
     {
         return Some(format!("{}={}", columns::title(dimension), size_text(number)));
     }
+    // Not what a column is, but what people understand without its name.
     let speaks_for_itself = ["label", "test", "target", "host", "schema", "method", "mechanism", "counter", "metric"];
     let is_number = value.parse::<f64>().is_ok();
     Some(if speaks_for_itself.contains(&dimension) && !is_number {

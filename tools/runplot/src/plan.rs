@@ -1,12 +1,13 @@
 //! What to draw and where to, valid by construction, before any line is read.
 
 use std::io::{self, IsTerminal};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use common::cli::Usage;
+use common::lines::{Condition, or_stdin};
 
-use crate::args::{Args, Kind};
+use crate::args::{Args, ChartKind};
 use crate::chart::unit::Unit;
 
 /// What `--live` shows when nobody says.
@@ -24,7 +25,7 @@ pub struct Plan {
     pub chart: Option<Drawn>,
     pub tees: bool,
     pub last: Option<Duration>,
-    pub conditions: Vec<(String, String)>,
+    pub conditions: Vec<Condition>,
     pub request: Request,
     /// Characters of the chart, if the user says.
     pub characters: Option<(u32, u32)>,
@@ -58,7 +59,7 @@ pub enum Drawn {
 /// What the chart shows, wherever it is drawn.
 #[derive(Debug, Clone)]
 pub struct Request {
-    pub kind: Option<Kind>,
+    pub kind: Option<ChartKind>,
     pub x: Option<String>,
     pub y: Vec<String>,
     pub by: Vec<String>,
@@ -79,7 +80,7 @@ impl Plan {
         }
         let is_time = args.x.as_ref().is_some_and(|x| x == "time" || x == "elapsed");
         if let (Some(kind), Some(x)) = (args.kind, &args.x)
-            && (kind == Kind::Percentiles || (kind == Kind::Time) != is_time)
+            && (kind == ChartKind::Percentiles || (kind == ChartKind::Time) != is_time)
         {
             return Err(Usage(format!("--x {x} makes no chart of --kind {}", word(kind))));
         }
@@ -135,27 +136,11 @@ impl Picture {
     }
 }
 
-fn word(kind: Kind) -> &'static str {
+fn word(kind: ChartKind) -> &'static str {
     match kind {
-        Kind::Time => "time",
-        Kind::Runs => "runs",
-        Kind::Percentiles => "percentiles",
-        Kind::Sweep => "sweep",
+        ChartKind::Time => "time",
+        ChartKind::Runs => "runs",
+        ChartKind::Percentiles => "percentiles",
+        ChartKind::Sweep => "sweep",
     }
-}
-
-/// What a file is called in messages.
-pub fn file_name(path: &Path) -> String {
-    if path == Path::new("-") { "stdin".into() } else { path.display().to_string() }
-}
-
-/// The files, or stdin unless a person sits there.
-fn or_stdin(files: Vec<PathBuf>) -> Result<Vec<PathBuf>, Usage> {
-    if !files.is_empty() {
-        return Ok(files);
-    }
-    if io::stdin().is_terminal() {
-        return Err(Usage("no FILE, and stdin is a terminal (- reads from it all the same)".into()));
-    }
-    Ok(vec!["-".into()])
 }

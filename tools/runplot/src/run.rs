@@ -4,19 +4,19 @@ use std::cell::RefCell;
 use std::io;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use common::cli::Ending;
 use common::console::Console;
-use common::lines::Lines;
+use common::lines::{Beside, Line, Reading, file_name};
 use common::output;
 use common::stop::{Reason, Stop};
 
 use crate::args::Args;
 use crate::kinds;
 use crate::picture;
-use crate::plan::{self, Drawn, Plan};
-use crate::read::{Idle, Source, Tee};
+use crate::plan::{Drawn, Plan};
 use crate::table::Table;
+use crate::tee::Tee;
 use crate::terminal::Screen;
 
 /// How often a chart is drawn anew at most.
@@ -29,31 +29,26 @@ pub fn run(args: Args) -> anyhow::Result<Ending> {
     let stop = Stop::on_signals(output::stdout_pipe())?;
     let (table, wanted) = Table::new(&plan.request, &plan.conditions);
     let screen = Screen::new(plan.tees, plan.characters, plan.is_ascii);
-    let watch = Watch(RefCell::new(Watched { table, screen, plan: &plan, due: None, last: None }));
+    let growing = RefCell::new(Growing { table, screen, plan: &plan, due: None, last: None });
 
-    let tee = Tee::default();
-    for path in &plan.files {
-        let name = plan::file_name(path);
-        let mut lines = Lines::new(Source::open(path, &stop, plan.tees.then_some(&tee), &watch)?, wanted.clone());
-        while let Some(line) = lines.next_line().with_context(|| format!("cannot read {name}"))? {
-            watch.0.borrow_mut().take(&line);
-        }
-        if let Some(error) = tee.failure() {
-            return Err(anyhow::Error::new(error).context("cannot write to stdout"));
-        }
-        if stop.reason() == Some(Reason::ReaderGone) {
-            return Ok(Ending::Measured);
-        }
-        for sentence in lines.skipped().sentences() {
-            console.notice(&format!("{name}: {sentence}"));
-        }
+    let beside = Meanwhile { growing: &growing, tee: plan.tees.then(Tee::default), stop: &stop };
+    let reading = Reading { files: &plan.files, wanted: &wanted, stop: &stop, console: &console };
+    reading.each(&beside, |_, line| {
+        growing.borrow_mut().take(line);
+        Ok(())
+    })?;
+    if let Some(error) = beside.tee.and_then(|tee| tee.failure()) {
+        return Err(anyhow::Error::new(error).context("cannot write to stdout"));
     }
-    watch.0.into_inner().finish(&console)?;
+    if stop.reason() == Some(Reason::ReaderGone) {
+        return Ok(Ending::Measured);
+    }
+    growing.into_inner().finish(&console)?;
     Ok(Ending::of(&stop).unwrap_or(Ending::Measured))
 }
 
 /// The chart that grows with the lines.
-struct Watched<'a> {
+struct Growing<'a> {
     table: Table,
     screen: Screen,
     plan: &'a Plan,
@@ -62,21 +57,30 @@ struct Watched<'a> {
     last: Option<Instant>,
 }
 
-/// Shared by the one who reads, who may have to wait, and the one who takes the lines.
-struct Watch<'a>(RefCell<Watched<'a>>);
+/// Draws and passes on while lines are read, or waited for.
+struct Meanwhile<'a, 'p> {
+    /// Shared with the one who takes the lines.
+    growing: &'a RefCell<Growing<'p>>,
+    tee: Option<Tee>,
+    stop: &'a Stop,
+}
 
-impl Idle for Watch<'_> {
+impl Beside for Meanwhile<'_, '_> {
     fn due(&self) -> Option<Instant> {
-        self.0.borrow().due
+        self.growing.borrow().due
     }
 
     fn wake(&self) {
-        self.0.borrow_mut().redraw();
+        self.growing.borrow_mut().redraw();
+    }
+
+    fn pass(&self, bytes: &[u8]) -> bool {
+        self.tee.as_ref().is_none_or(|tee| tee.write(bytes, self.stop))
     }
 }
 
-impl Watched<'_> {
-    fn take(&mut self, line: &common::lines::Line<'_>) {
+impl Growing<'_> {
+    fn take(&mut self, line: &Line<'_>) {
         self.table.take(line);
         if self.plan.chart == Some(Drawn::Live) {
             let now = Instant::now();
@@ -107,7 +111,7 @@ impl Watched<'_> {
 
     fn finish(mut self, console: &Console) -> anyhow::Result<()> {
         let plan = self.plan;
-        let names: Vec<String> = plan.files.iter().map(|path| plan::file_name(path)).collect();
+        let names: Vec<String> = plan.files.iter().map(|path| file_name(path)).collect();
         if self.table.rows.is_empty() {
             let hint =
                 if self.table.seen == 0 || plan.conditions.is_empty() { "" } else { " that --where lets through" };
@@ -116,7 +120,7 @@ impl Watched<'_> {
         self.forget();
         let chart = kinds::chart(&self.table, &plan.request)?;
         for remark in &chart.remarks {
-            console.notice(remark);
+            console.notice(&remark.to_string());
         }
         if let Some(picture) = &plan.picture {
             picture::save(&chart, picture)?;

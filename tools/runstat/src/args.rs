@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
+use common::lines::Condition;
 use common::output::Header;
 use common::units;
 
@@ -52,8 +53,8 @@ pub struct GroupArgs {
     #[arg(long, value_name = "COLUMN", value_delimiter = ',', help_heading = "Groups")]
     pub by: Vec<String>,
     /// Take only lines with this value in this column; of several conditions, with all of them
-    #[arg(long = "where", value_name = "COLUMN=VALUE", value_parser = condition, help_heading = "Groups")]
-    pub conditions: Vec<(String, String)>,
+    #[arg(long = "where", value_name = "COLUMN=VALUE", help_heading = "Groups")]
+    pub conditions: Vec<Condition>,
     /// Count runs with doubtful flags, too: partial, capped, cached, sparse, unwritten, fallback, reset
     #[arg(long, help_heading = "Groups")]
     pub keep_flagged: bool,
@@ -151,9 +152,4 @@ pub enum CellKind {
     N,
     /// Ratio to the baseline and verdict
     Verdict,
-}
-
-fn condition(text: &str) -> Result<(String, String), &'static str> {
-    let (column, value) = text.split_once('=').ok_or("expected COLUMN=VALUE, as in test=tcp_recv")?;
-    Ok((column.trim().to_owned(), value.to_owned()))
 }

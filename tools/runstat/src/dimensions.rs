@@ -1,78 +1,62 @@
 //! Settings that differ inside a group without being part of its name: figures of different things under one heading.
 
-use common::lines::{Line, Place, Wanted};
+use common::lines::{ColumnIndex, Line, Wanted};
+use common::schema::{Column, registry};
 
-/// Columns that say what was done, not what came of it.
-const SETTINGS: &[&str] = &[
-    "label",
-    "test",
-    "target",
-    "host",
-    "streams",
-    "stream",
-    "direction",
-    "method",
-    "pattern",
-    "engine",
-    "mechanism",
-    "sync",
-    "threads",
-    "depth",
-    "block_bytes",
-    "file_bytes",
-    "message_bytes",
-    "response_bytes",
-    "datagram_bytes",
-    "rate_bits_per_s",
-    "offload",
-    "congestion",
-    "vers",
-    "proto",
-    "rsize_bytes",
-    "wsize_bytes",
-    "nconnect",
-    "driver",
-    "mtu",
-    "speed_mbit",
-    "duplex",
-    "counter",
-];
+use crate::cells::are_same;
+use crate::layout::LastLayout;
+use crate::sample::Spot;
 
-/// The settings that are watched.
+/// The columns that are watched: what lines of all measurements are told apart by.
 #[derive(Debug)]
 pub struct Watch {
-    columns: Vec<(&'static str, Place)>,
+    columns: Vec<(&'static str, ColumnIndex)>,
     has_varied: Vec<bool>,
+    last_layout: LastLayout,
+    /// Indices of those that lines of this layout have, and that have not varied yet.
+    watched: Vec<usize>,
 }
 
-/// The settings of a group's first runs.
+/// The cells of a group's first run.
 #[derive(Debug, Default)]
 pub struct Seen(Vec<Option<Box<[u8]>>>);
 
 impl Watch {
-    /// Watches all settings but those in `by`.
+    /// Watches all but those in `by`.
     pub fn new(by: &[String], wanted: &mut Wanted) -> Self {
-        let hidden = SETTINGS.iter().filter(|name| !by.iter().any(|column| column == *name));
-        let columns: Vec<_> = hidden.map(|&name| (name, wanted.column(name))).collect();
-        Self { has_varied: vec![false; columns.len()], columns }
+        // Of a schema only the tool matters, and one tool's tests are not called like another's.
+        let is_hidden = |column: &&Column| {
+            column.role.tells_apart() && column.name != "schema" && !by.iter().any(|name| name == column.name)
+        };
+        let hidden = registry::measured_columns().filter(is_hidden);
+        let columns: Vec<_> = hidden.map(|column| (column.name, wanted.column(column.name))).collect();
+        let has_varied = vec![false; columns.len()];
+        Self { columns, has_varied, last_layout: LastLayout::default(), watched: Vec::new() }
     }
 
-    /// Compares a line with the group's first.
-    pub fn look(&mut self, line: &Line<'_>, seen: &mut Seen) {
+    /// Compares the line at `spot` with the group's first. An empty cell is a value, too: not paced, say.
+    pub fn look(&mut self, spot: Spot, line: &Line<'_>, seen: &mut Seen) {
+        if self.last_layout.changes(spot, line) {
+            self.watched = (0..self.columns.len())
+                .filter(|index| !self.has_varied[*index] && line.has(self.columns[*index].1))
+                .collect();
+        }
         seen.0.resize(self.columns.len(), None);
-        for (((_, place), has_varied), first) in self.columns.iter().zip(&mut self.has_varied).zip(&mut seen.0) {
-            let cell = line.cell(*place);
-            if *has_varied || cell.is_empty() {
-                continue;
+        let mut varies = false;
+        for &index in &self.watched {
+            let cell = line.cell(self.columns[index].1);
+            match &seen.0[index] {
+                Some(first) if are_same(first, cell) => {}
+                Some(_) => (self.has_varied[index], varies) = (true, true),
+                None => seen.0[index] = Some(cell.into()),
             }
-            match first {
-                Some(first) => *has_varied = **first != *cell,
-                None => *first = Some(cell.into()),
-            }
+        }
+        if varies {
+            self.watched.retain(|index| !self.has_varied[*index]);
         }
     }
 
-    /// The settings that differed inside a group.
+    /// The columns that differed inside a group.
     pub fn varied(&self) -> Vec<&'static str> {
         let pairs = self.columns.iter().zip(&self.has_varied);
         pairs.filter(|(_, has_varied)| **has_varied).map(|((name, _), _)| *name).collect()

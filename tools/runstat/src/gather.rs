@@ -3,14 +3,16 @@
 use std::collections::HashMap;
 
 use anyhow::bail;
-use common::lines::{Line, Place, Wanted};
+use common::lines::{Filter, Line, Wanted};
+use common::schema::Holds;
 use common::schema::line::Span;
 
-use crate::collapse::{OpenRun, Rule, Run};
+use crate::columns::{By, LineColumns};
 use crate::dimensions::Watch;
 use crate::group::Group;
 use crate::limit::Limit;
-use crate::places::{self, By, Places};
+use crate::metric::Metric;
+use crate::open_run::{OpenRun, Run};
 use crate::plan::Plan;
 use crate::remarks::{NamedColumns, Remarks};
 use crate::sample::Spot;
@@ -23,10 +25,10 @@ const MAX_GROUPS: usize = 10_000;
 pub struct Gatherer<'a> {
     plan: &'a Plan,
     files: &'a [String],
-    places: Places,
-    metrics: Vec<(Place, Rule)>,
-    limits: Vec<(&'a Limit, Place, Rule)>,
-    conditions: Vec<(Place, &'a [u8])>,
+    columns: LineColumns,
+    metrics: Vec<Metric>,
+    limits: Vec<(&'a Limit, Metric)>,
+    filter: Filter,
     watch: Watch,
     by_key: HashMap<Vec<u8>, usize>,
     key: Vec<u8>,
@@ -40,20 +42,19 @@ impl<'a> Gatherer<'a> {
     /// A gatherer without groups, and the columns that it wants.
     pub fn new(plan: &'a Plan, files: &'a [String]) -> (Self, Wanted) {
         let mut wanted = Wanted::default();
-        let places = Places::new(&plan.by, &mut wanted);
-        let metrics = plan.metrics.iter().map(|name| (wanted.column(name), Rule::of(name))).collect();
-        let limits =
-            plan.limits.iter().map(|limit| (limit, wanted.column(&limit.column), Rule::of(&limit.column))).collect();
-        let conditions = plan.conditions.iter().map(|(name, value)| (wanted.column(name), value.as_bytes())).collect();
+        let columns = LineColumns::new(&plan.by, &mut wanted);
+        let metrics = plan.metrics.iter().map(|name| Metric::new(name, &mut wanted)).collect();
+        let limits = plan.limits.iter().map(|limit| (limit, Metric::new(&limit.column, &mut wanted))).collect();
+        let filter = Filter::new(&plan.conditions, &mut wanted);
         let watch = Watch::new(&plan.by, &mut wanted);
         let named = NamedColumns::new(plan.named_columns(), &mut wanted);
         let gatherer = Self {
             plan,
             files,
-            places,
+            columns,
             metrics,
             limits,
-            conditions,
+            filter,
             watch,
             by_key: HashMap::new(),
             key: Vec::new(),
@@ -67,18 +68,14 @@ impl<'a> Gatherer<'a> {
 
     /// Takes a line of the file `file`.
     pub fn take(&mut self, file: usize, line: &Line<'_>) -> anyhow::Result<()> {
-        self.named.look(line);
-        let tool = places::tool_of(line);
-        if !places::is_measurement(tool) {
-            return Ok(());
-        }
-        if !self.conditions.iter().all(|(place, value)| line.cell(*place) == *value) {
-            return Ok(());
-        }
-        let Some(span) = self.places.span(line) else { return Ok(()) };
-        self.remarks.lines += 1;
-        let group = self.group_of(file, tool, line)?;
         let spot = Spot { file: u32::try_from(file).unwrap_or(u32::MAX), line: line.number() };
+        self.named.look(spot, line);
+        if line.layout().holds() != Holds::Measurements || !self.filter.takes(line) {
+            return Ok(());
+        }
+        let Some(span) = self.columns.span(line) else { return Ok(()) };
+        self.remarks.lines += 1;
+        let group = self.group_of(file, line)?;
         match span {
             Span::Total => self.take_total(group, line, spot),
             Span::Interval => self.take_interval(group, line, spot),
@@ -86,13 +83,13 @@ impl<'a> Gatherer<'a> {
         Ok(())
     }
 
-    fn group_of(&mut self, file: usize, tool: &str, line: &Line<'_>) -> anyhow::Result<usize> {
+    fn group_of(&mut self, file: usize, line: &Line<'_>) -> anyhow::Result<usize> {
         self.key.clear();
-        for by in &self.places.by {
+        for by in &self.columns.by {
             match by {
-                By::Tool => self.key.extend_from_slice(tool.as_bytes()),
+                By::Tool => self.key.extend_from_slice(line.layout().tool().as_bytes()),
                 By::File => self.key.extend_from_slice(self.files[file].as_bytes()),
-                By::Column(place) => self.key.extend_from_slice(line.cell(*place)),
+                By::Column(column) => self.key.extend_from_slice(line.cell(*column)),
             }
             // Not a byte of UTF-8, so that two columns cannot be shifted against each other.
             self.key.push(0xff);
@@ -119,27 +116,27 @@ impl<'a> Gatherer<'a> {
         let settled = if self.plan.has_all_metrics { None } else { self.groups[index].settled_metric() };
         let mut run = std::mem::take(&mut self.run);
         run.values.clear();
-        for (metric, &(place, _)) in self.metrics.iter().enumerate() {
+        for (metric, column) in self.metrics.iter().enumerate() {
             let is_needed = settled.is_none_or(|settled| settled == metric);
             run.values.push(if is_needed {
-                self.remarks.figure(line, place, spot, &self.plan.metrics[metric])
+                self.remarks.figure(line, column.index, spot, &self.plan.metrics[metric])
             } else {
                 None
             });
         }
         run.spot = spot;
-        run.is_doubtful = self.places.is_doubtful(line);
+        run.is_doubtful = self.columns.is_doubtful(line);
         run.flags.clear();
-        run.flags += &self.places.flags(line);
+        run.flags += &self.columns.flags(line);
         self.close_intervals(index, line);
         let group = &mut self.groups[index];
         if group.take_total(&run, self.plan.keeps_flagged, samples) {
-            group.note(line.cell(self.places.time), line.cell(self.places.host));
-            group.sums.add(line, self.places.sums);
-            self.watch.look(line, &mut group.seen);
+            group.note(line.cell(self.columns.time), line.cell(self.columns.host));
+            group.sums.add(line, self.columns.sums);
+            self.watch.look(spot, line, &mut group.seen);
         }
-        for (limit, place, _) in &self.limits {
-            if let Some(value) = line.figure(*place) {
+        for (limit, metric) in &self.limits {
+            if let Some(value) = line.figure(metric.index) {
                 self.remarks.check(limit, value, &self.groups[index], spot);
             }
         }
@@ -148,37 +145,34 @@ impl<'a> Gatherer<'a> {
 
     /// At a total: its intervals are in it. Those of a run before, that was killed, are not.
     fn close_intervals(&mut self, index: usize, line: &Line<'_>) {
-        let name = self.places.run_name(line);
+        let name = self.columns.run_name(line);
         let group = &mut self.groups[index];
         let Some(open) = group.open.iter().position(|open| open.is_series_of(name)) else { return };
         let open = group.open.swap_remove(open);
-        if self.places.start(line).is_some_and(|start| !open.ends_with(name, start)) {
+        if line.time(self.columns.time).is_some_and(|start| !open.ends_with(name, start)) {
             self.finish(index, open);
         }
     }
 
     fn take_interval(&mut self, index: usize, line: &Line<'_>, spot: Spot) {
         let place = self.open_run(index, line);
-        let (length, start) = (line.figure(self.places.seconds).unwrap_or(1.0), self.places.start(line));
+        let (length, start) = (line.figure(self.columns.seconds).unwrap_or(1.0), line.time(self.columns.time));
         let group = &mut self.groups[index];
-        self.watch.look(line, &mut group.seen);
+        self.watch.look(spot, line, &mut group.seen);
         let open = &mut group.open[place];
-        open.is_doubtful |= self.places.is_doubtful(line);
-        open.add_flags(&self.places.flags(line));
+        open.is_doubtful |= self.columns.is_doubtful(line);
+        open.add_flags(&self.columns.flags(line));
         open.spot = spot;
         open.extend(start.unwrap_or_else(|| open.end()), length);
-        let limits = self.limits.iter().map(|&(_, place, _)| place);
-        for (place, heap) in self.metrics.iter().map(|&(place, _)| place).chain(limits).zip(&mut open.heaps) {
-            if let Some(value) = line.figure(place) {
-                heap.add(value, length);
-            }
+        for (metric, heap) in all_of(&self.metrics, &self.limits).zip(&mut open.heaps) {
+            heap.add(metric.rule, metric.piece(line, length));
         }
     }
 
     /// Index of the open run that an interval belongs to; of a new one if it goes on with none.
     fn open_run(&mut self, index: usize, line: &Line<'_>) -> usize {
-        let name = self.places.run_name(line);
-        let start = self.places.start(line);
+        let name = self.columns.run_name(line);
+        let start = line.time(self.columns.time);
         let group = &mut self.groups[index];
         if let Some(place) = group.open.iter().position(|open| open.is_series_of(name)) {
             let open = &group.open[place];
@@ -189,7 +183,7 @@ impl<'a> Gatherer<'a> {
             self.finish(index, over);
         }
         let group = &mut self.groups[index];
-        group.note(line.cell(self.places.time), name.host);
+        group.note(line.cell(self.columns.time), name.host);
         let heaps = self.metrics.len() + self.limits.len();
         group.open.push(OpenRun::new(name, start.unwrap_or_default(), heaps));
         group.open.len() - 1
@@ -198,10 +192,14 @@ impl<'a> Gatherer<'a> {
     /// Takes a run of which no total came.
     fn finish(&mut self, index: usize, open: OpenRun) {
         let samples = self.samples();
-        let rules = self.metrics.iter().map(|&(_, rule)| rule).chain(self.limits.iter().map(|&(_, _, rule)| rule));
-        let mut run = open.finish(rules);
+        for ((metric, name), heap) in self.metrics.iter().zip(&self.plan.metrics).zip(&open.heaps) {
+            if heap.is_torn(metric.rule) {
+                self.remarks.note_torn(name, open.spot);
+            }
+        }
+        let mut run = open.finish(all_of(&self.metrics, &self.limits).map(|metric| metric.rule));
         let limited = run.values.split_off(self.metrics.len());
-        for ((limit, _, _), value) in self.limits.iter().zip(limited) {
+        for ((limit, _), value) in self.limits.iter().zip(limited) {
             if let Some(value) = value {
                 self.remarks.check(limit, value, &self.groups[index], run.spot);
             }
@@ -225,8 +223,13 @@ impl<'a> Gatherer<'a> {
         self.named.missing(wanted)
     }
 
-    /// Settings that differ inside groups.
-    pub fn varied(&self) -> Vec<&'static str> {
+    /// Columns that differ inside groups.
+    pub fn mixed_columns(&self) -> Vec<&'static str> {
         self.watch.varied()
     }
+}
+
+/// All columns of which a run has a value.
+fn all_of<'a>(metrics: &'a [Metric], limits: &'a [(&Limit, Metric)]) -> impl Iterator<Item = &'a Metric> {
+    metrics.iter().chain(limits.iter().map(|(_, metric)| metric))
 }

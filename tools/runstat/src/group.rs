@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use common::lines::{Line, Place, Wanted};
+use common::lines::{ColumnIndex, Line, Wanted};
 
-use crate::collapse::{OpenRun, Run};
 use crate::dimensions::Seen;
+use crate::open_run::{OpenRun, Run};
 use crate::sample::Sample;
 
 /// Runs of nothing but intervals that wait for the word whether the group has totals.
@@ -50,9 +50,9 @@ pub struct Sums([Option<f64>; 4]);
 
 /// Where the shared amounts stand.
 #[derive(Debug, Clone, Copy)]
-pub struct SumPlaces([Place; 4]);
+pub struct SumColumns([ColumnIndex; 4]);
 
-impl SumPlaces {
+impl SumColumns {
     /// Wants the columns.
     pub fn new(wanted: &mut Wanted) -> Self {
         Self(["seconds", "bytes", "ops", "errors"].map(|name| wanted.column(name)))
@@ -61,9 +61,9 @@ impl SumPlaces {
 
 impl Sums {
     /// Adds a line's.
-    pub fn add(&mut self, line: &Line<'_>, places: SumPlaces) {
-        for (sum, place) in self.0.iter_mut().zip(places.0) {
-            if let Some(value) = line.figure(place) {
+    pub fn add(&mut self, line: &Line<'_>, columns: SumColumns) {
+        for (sum, column) in self.0.iter_mut().zip(columns.0) {
+            if let Some(value) = line.figure(column) {
                 *sum = Some(sum.unwrap_or_default() + value);
             }
         }
@@ -95,6 +95,12 @@ impl Group {
             has_totals: false,
             is_of_intervals: false,
         }
+    }
+
+    /// What a sentence calls it.
+    pub fn name(&self) -> String {
+        let parts: Vec<_> = self.key.iter().filter(|part| !part.is_empty()).cloned().collect();
+        if parts.is_empty() { "all lines".into() } else { parts.join(" ") }
     }
 
     /// Takes note of when and where a run was.

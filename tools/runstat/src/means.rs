@@ -1,8 +1,8 @@
 //! Geometric means of ratios: many groups in one figure.
 
 use crate::comparison::Findings;
+use crate::distinct::distinct;
 use crate::plan::Plan;
-use crate::record::distinct;
 
 /// A geometric mean of ratios.
 #[derive(Debug)]

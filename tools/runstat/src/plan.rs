@@ -1,21 +1,18 @@
 //! What to calculate, valid by construction, before any line is read.
 
-use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use common::cli::Usage;
+use common::lines::{Condition, file_name, or_stdin};
 use common::schema::registry;
 use common::schema::role::Better;
 
-use crate::args::{BottleneckArgs, CellKind, FailOn, Format, GroupArgs};
+use crate::args::{BottleneckArgs, CellKind, FailOn, GroupArgs};
 use crate::figures::Unit;
 use crate::limit::Limit;
 
 /// What makes a group when nobody says.
 const GROUP_COLUMNS: &[&str] = &["schema", "test", "target", "label"];
-
-/// What a run is judged by when nobody says: the first of these that any run of a group has above zero.
-const METRICS: &[&str] = &["bytes_per_s", "ops_per_s", "p50_us", "seconds"];
 
 /// The column that every line has without having it: the file that it stands in.
 pub const FILE: &str = "file";
@@ -30,7 +27,7 @@ pub struct Plan {
     pub metrics: Vec<String>,
     /// Whether a group has all of the metrics, or the first that suits it.
     pub has_all_metrics: bool,
-    pub conditions: Vec<(String, String)>,
+    pub conditions: Vec<Condition>,
     pub limits: Vec<Limit>,
     pub keeps_flagged: bool,
     /// Changes up to this share are none.
@@ -91,8 +88,8 @@ impl Plan {
         }
         let pivot = args.pivot.as_ref().map(|column| Pivot { column: place(&mut by, column), cell });
         let has_all_metrics = !args.metric.is_empty();
-        let metrics: Vec<String> =
-            if has_all_metrics { args.metric.clone() } else { METRICS.iter().map(|&name| name.into()).collect() };
+        let headlines = || registry::headlines().into_iter().map(String::from).collect();
+        let metrics: Vec<String> = if has_all_metrics { args.metric.clone() } else { headlines() };
         if let Some(empty) = metrics.iter().chain(&by).find(|name| name.trim().is_empty()) {
             return Err(Usage(format!("'{empty}' is no column (--metric, --by)")));
         }
@@ -134,7 +131,7 @@ impl Plan {
     pub fn named_columns(&self) -> impl Iterator<Item = &str> {
         let metrics: &[String] = if self.has_all_metrics { &self.metrics } else { &[] };
         let limits = self.limits.iter().map(|limit| limit.column.as_str());
-        let conditions = self.conditions.iter().map(|(column, _)| column.as_str());
+        let conditions = self.conditions.iter().map(Condition::column);
         let by = self.by.iter().map(String::as_str).filter(|column| *column != FILE);
         by.filter(|column| !GROUP_COLUMNS.contains(column))
             .chain(metrics.iter().map(String::as_str))
@@ -154,27 +151,6 @@ fn place(by: &mut Vec<String>, name: &str) -> usize {
         by.push(name.to_owned());
         by.len() - 1
     })
-}
-
-/// What a file is called in messages and columns.
-pub fn file_name(path: &Path) -> String {
-    if path == Path::new("-") { "stdin".into() } else { path.display().to_string() }
-}
-
-/// The files, or stdin unless a person sits there.
-pub fn or_stdin(files: Vec<PathBuf>) -> Result<Vec<PathBuf>, Usage> {
-    if !files.is_empty() {
-        return Ok(files);
-    }
-    if std::io::stdin().is_terminal() {
-        return Err(Usage("no FILE, and stdin is a terminal (- reads from it all the same)".into()));
-    }
-    Ok(vec!["-".into()])
-}
-
-/// `--format`, or what suits stdout.
-pub fn format(asked: Option<Format>) -> Format {
-    asked.unwrap_or_else(|| if std::io::stdout().is_terminal() { Format::Table } else { Format::Csv })
 }
 
 /// The word for the better end of a column, as lines have it.

@@ -2,7 +2,7 @@
 
 use common::output;
 use common::schema::runstat::{Group as Own, SCHEMA};
-use common::schema::{Column, Decimal, Fixed};
+use common::schema::{Decimal, Fixed, registry};
 use serde::Serialize;
 
 use crate::comparison::{Comparison, Findings, Summary};
@@ -86,7 +86,7 @@ impl Recorder<'_> {
             row: "group",
             of: group.tag.clone(),
             by: self.other_columns(group),
-            unit: unit_of(group, &self.plan.metrics[summary.metric]).to_owned(),
+            unit: registry::unit(&self.plan.metrics[summary.metric]).to_owned(),
             left_out: group.left_out,
             ..self.figures(summary)
         };
@@ -181,24 +181,6 @@ impl Recorder<'_> {
         let pairs = self.plan.by.iter().zip(&group.key).filter(|(name, _)| !shared.contains(&name.as_str()));
         pairs.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
     }
-}
-
-/// Each once, in the order of their coming.
-pub fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
-    let mut distinct = Vec::new();
-    for item in items {
-        if !distinct.contains(&item) {
-            distinct.push(item);
-        }
-    }
-    distinct
-}
-
-/// The unit of a metric: the registry's, or what its name says.
-pub fn unit_of(group: &Group, metric: &str) -> &'static str {
-    let schema = common::schema::ALL.iter().find(|schema| schema.tag == group.tag);
-    let column: Option<&Column> = schema.and_then(|schema| schema.columns().find(|column| column.name == metric));
-    column.map_or_else(|| common::schema::registry::unit(metric), |column| column.unit)
 }
 
 #[cfg(test)]

@@ -1,18 +1,18 @@
 //! What the tool does, in one screen: read the lines, make groups of them, calculate, print, judge.
 
 use anyhow::bail;
-use common::cli::{Ending, OutputArgs, Session};
-use common::output::Header;
-use common::schema::Schema;
+use common::cli::{Ending, Session};
+use common::lines::{Reading, file_name};
 use common::schema::runstat::SCHEMA;
 
 use crate::advice;
-use crate::args::{Args, FailOn, Format, GroupArgs, ShowArgs, Verb};
+use crate::args::{Args, FailOn, Format, GroupArgs, Verb};
 use crate::comparison::Findings;
+use crate::distinct::distinct;
 use crate::gather::Gatherer;
-use crate::plan::{self, Plan};
-use crate::read;
+use crate::plan::Plan;
 use crate::record::Recorder;
+use crate::remarks::Remarks;
 use crate::report::Report;
 use crate::verdict::Verdict;
 
@@ -26,42 +26,39 @@ pub fn run(args: Args) -> anyhow::Result<Ending> {
 
 fn groups(args: &GroupArgs) -> anyhow::Result<Ending> {
     let plan = Plan::new(args)?;
-    let format = plan::format(args.show.format);
+    let format = args.show.format();
     let is_lines = format == Format::Csv && plan.pivot.is_none();
-    let session = open(&args.show, &SCHEMA, is_lines)?;
-    let files: Vec<String> = plan.files.iter().map(|path| plan::file_name(path)).collect();
+    let session = args.show.open(&SCHEMA, is_lines)?;
+    let files: Vec<String> = plan.files.iter().map(|path| file_name(path)).collect();
 
     let (mut gatherer, wanted) = Gatherer::new(&plan, &files);
-    read::lines(&plan.files, &wanted, &session, |file, line| gatherer.take(file, line))?;
+    let reading = Reading { files: &plan.files, wanted: &wanted, stop: &session.stop, console: &session.console };
+    reading.each(&(), |file, line| gatherer.take(file, line))?;
     gatherer.end();
     if let Some(column) = gatherer.missing_column(&wanted) {
         bail!("no line has a column {column}");
     }
-    let varied = gatherer.varied();
+    let mixed = gatherer.mixed_columns();
     let remarks = gatherer.remarks;
     let findings = Findings::of(gatherer.groups, &plan);
     let recorder = Recorder { plan: &plan, files: &files, findings: &findings };
-    refuse_nothing(&recorder, remarks.lines)?;
+    refuse_nothing(&recorder, &remarks)?;
 
-    advice::give(&recorder, &remarks, &varied, &session);
+    for advice in advice::find(&recorder, &remarks, mixed) {
+        session.console.notice(&advice.to_string());
+    }
     print(&recorder, format, &session)?;
     if let Some(ending) = Ending::of(&session.stop) {
         return Ok(ending);
     }
-    let has_failed = advice::alarm(&remarks, &recorder, &session) | fails(&recorder, &session);
+    let has_failed = alarm(&remarks, &recorder, &session) | fails(&recorder, &session);
     Ok(if has_failed { Ending::Failed } else { Ending::Measured })
 }
 
-/// Takes over signals, stdout and stderr; tables have no header of lines.
-pub fn open(show: &ShowArgs, schema: &Schema, is_lines: bool) -> anyhow::Result<Session> {
-    let header = if is_lines { show.header } else { Header::Never };
-    OutputArgs { label: None, header, quiet: show.quiet, summary: false }.open("runstat", schema)
-}
-
 /// Nothing to calculate with is a failure that says what is missing.
-fn refuse_nothing(recorder: &Recorder<'_>, lines: u64) -> anyhow::Result<()> {
+fn refuse_nothing(recorder: &Recorder<'_>, remarks: &Remarks) -> anyhow::Result<()> {
     let Recorder { plan, findings, files } = recorder;
-    if lines == 0 {
+    if remarks.lines == 0 {
         let hint = if plan.conditions.is_empty() { "" } else { " that --where lets through" };
         bail!("no lines of measurements in {}{hint}", files.join(", "));
     }
@@ -70,11 +67,18 @@ fn refuse_nothing(recorder: &Recorder<'_>, lines: u64) -> anyhow::Result<()> {
         if left_out > 0 {
             bail!("all {left_out} runs have doubtful flags (--keep-flagged counts them all the same)");
         }
+        if let Some(torn) = remarks.torn.first() {
+            let (column, place) = (&torn.column, recorder.place(torn.first));
+            bail!(
+                "no run has one value of {column}: it changes inside them, first in the one that ends at {place} \
+                 (--by {column} keeps its values apart)"
+            );
+        }
         bail!("no line has a number in {} (--metric)", plan.metrics.join(", "));
     }
     if let Some(against) = &plan.against {
         let column = &plan.by[against.along];
-        let sides = crate::record::distinct(
+        let sides = distinct(
             findings.summaries.iter().map(|summary| findings.groups[summary.group].key[against.along].as_str()),
         );
         if !sides.contains(&against.baseline.as_str()) {
@@ -114,6 +118,20 @@ fn print(recorder: &Recorder<'_>, format: Format, session: &Session) -> anyhow::
     Ok(())
 }
 
+/// `--max`: says which runs are beyond a limit; whether there are any.
+fn alarm(remarks: &Remarks, recorder: &Recorder<'_>, session: &Session) -> bool {
+    for alarm in &remarks.first_alarms {
+        let place = recorder.place(alarm.spot);
+        let digits = crate::figures::digits(alarm.value);
+        session.console.error(&format!("{}: {digits} in {} at {place} (--max)", alarm.limit, alarm.group));
+    }
+    let more = remarks.alarms - remarks.first_alarms.len() as u64;
+    if more > 0 {
+        session.console.error(&format!("and {more} more runs beyond a limit (--max)"));
+    }
+    remarks.alarms > 0
+}
+
 /// `--fail-on`: whether a verdict is what must not be; says which.
 fn fails(recorder: &Recorder<'_>, session: &Session) -> bool {
     let Recorder { plan, findings, .. } = recorder;
@@ -125,7 +143,7 @@ fn fails(recorder: &Recorder<'_>, session: &Session) -> bool {
     let mut has_failed = false;
     for comparison in findings.comparisons.iter().filter(|comparison| is_bad(comparison.verdict)) {
         let summary = &findings.summaries[comparison.of];
-        let name = advice::group_name(&findings.groups[summary.group]);
+        let name = findings.groups[summary.group].name();
         let ratio = comparison.ratio.map(|ratio| format!(" ({})", crate::figures::percent(ratio.estimate)));
         let metric = &plan.metrics[summary.metric];
         let word = comparison.verdict.word();

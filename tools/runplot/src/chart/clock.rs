@@ -78,12 +78,6 @@ fn text(seconds: f64, range: std::ops::Range<usize>) -> String {
     whole.get(range).unwrap_or_default().to_owned()
 }
 
-/// The seconds since 1970 of a cell of the time column.
-pub fn seconds(cell: &[u8]) -> Option<f64> {
-    let time = humantime::parse_rfc3339(std::str::from_utf8(cell).ok()?).ok()?;
-    Some(time.duration_since(UNIX_EPOCH).ok()?.as_secs_f64())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,7 +94,6 @@ mod tests {
         let axis = axis(NOON, NOON + 10.0);
         assert_eq!(axis.title, "seconds since 2026-11-30 12:00:00 UTC");
         assert_eq!(texts(&axis)[..3], ["0", "1", "2"]);
-        assert_eq!(seconds(b"2026-11-30T12:00:00.000Z"), Some(NOON));
     }
 
     #[test]

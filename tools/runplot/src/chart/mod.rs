@@ -3,10 +3,12 @@
 
 pub mod axis;
 pub mod clock;
+mod remark;
 pub mod thin;
 pub mod unit;
 
 pub use axis::{Axis, Scale};
+pub use remark::Remark;
 
 /// All that is drawn.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,7 +21,7 @@ pub struct Chart {
     pub legend: Vec<String>,
     pub arrangement: Arrangement,
     /// What the user should know of what is not drawn.
-    pub remarks: Vec<String>,
+    pub remarks: Vec<Remark>,
 }
 
 impl Chart {

@@ -4,13 +4,14 @@ use anyhow::bail;
 use common::figures::median;
 use common::schema::registry;
 
-use super::{about_flagged, keys_of, limit_series, title};
+use super::rows::keys_of;
+use super::words::{about_flagged, limit_series, title};
 use crate::chart::axis::Fit;
 use crate::chart::{Arrangement, Axis, Chart, Mark, Panel, Point, Series};
 use crate::columns;
 use crate::names;
 use crate::plan::Request;
-use crate::table::{PERCENTILES, Table};
+use crate::table::Table;
 
 /// How far the ranges of series stand apart, so that they do not hide each other.
 const ASIDE: f64 = 0.05;
@@ -18,7 +19,7 @@ const ASIDE: f64 = 0.05;
 /// The chart of total lines or, where there are none, of intervals.
 pub fn chart(table: &Table, request: &Request) -> anyhow::Result<Chart> {
     let asked: Vec<&str> = request.y.iter().map(String::as_str).collect();
-    let columns: Vec<&str> = if asked.is_empty() { PERCENTILES.to_vec() } else { asked };
+    let columns: Vec<&str> = if asked.is_empty() { registry::quantiles() } else { asked };
     let has_any = |index: &usize| columns.iter().any(|column| table.figure(column, *index).is_some());
     let of_span =
         |is_interval| (0..table.rows.len()).filter(move |index| table.rows[*index].is_interval == is_interval);
@@ -29,7 +30,7 @@ pub fn chart(table: &Table, request: &Request) -> anyhow::Result<Chart> {
     let columns: Vec<&str> =
         columns.into_iter().filter(|column| rows.iter().any(|row| table.figure(column, *row).is_some())).collect();
     if columns.is_empty() {
-        bail!("no line has percentiles ({})", PERCENTILES.join(", "));
+        bail!("no line has percentiles ({})", registry::quantiles().join(", "));
     }
     let mut remarks = Vec::new();
     let keys = keys_of(table, &rows);
@@ -97,15 +98,12 @@ fn curve(
     Series { look, marks }
 }
 
-/// What a column of the tools' latencies says.
+/// How many operations were as fast as a column says.
 fn share(column: &str) -> String {
-    match column {
-        "p50_us" => "50 %".into(),
-        "p90_us" => "90 %".into(),
-        "p99_us" => "99 %".into(),
-        "p999_us" => "99.9 %".into(),
-        "max_us" => "100 % (longest)".into(),
-        other => columns::title(other),
+    match registry::role(column).per_mille() {
+        Some(1000) => "100 % (longest)".into(),
+        Some(per_mille) => format!("{} %", f64::from(per_mille) / 10.0),
+        None => columns::title(column),
     }
 }
 

@@ -2,8 +2,9 @@
 
 use common::figures::median;
 
-use super::{about_flagged, by_test, keys_of, metric, title, totals, values_axis};
-use crate::chart::{Arrangement, Axis, Chart, Dot, Mark, Panel, Series};
+use super::rows::{by_test, keys_of, metric, totals};
+use super::words::{about_flagged, title, values_axis};
+use crate::chart::{Arrangement, Axis, Chart, Dot, Mark, Panel, Remark, Series};
 use crate::columns;
 use crate::names;
 use crate::plan::Request;
@@ -42,7 +43,7 @@ pub fn chart(table: &Table, request: &Request) -> anyhow::Result<Chart> {
         let groups = group(table, request, rows, metric);
         let room = MOST_ROWS.saturating_sub(drawn);
         if groups.len() > room {
-            remarks.push(format!("{test}: {} of {} rows are drawn (--where, --by)", room, groups.len()));
+            remarks.push(Remark::Rows { test: (*test).into(), drawn: room, of: groups.len() });
         }
         let groups: Vec<_> = groups.into_iter().take(room).collect();
         drawn += groups.len();

@@ -6,14 +6,15 @@ use anyhow::bail;
 use common::figures::median;
 use common::schema::registry;
 
-use super::{about_flagged, by_test, keys_of, limit_series, metric, title, totals, values_axis};
+use super::rows::{by_test, keys_of, metric, totals};
+use super::words::{about_flagged, limit_series, title, values_axis};
 use crate::chart::axis::Fit;
 use crate::chart::unit::{size_text, text_of};
-use crate::chart::{Arrangement, Axis, Chart, Dot, Mark, Panel, Series};
+use crate::chart::{Arrangement, Axis, Chart, Dot, Mark, Panel, Remark, Series};
 use crate::columns;
 use crate::names;
 use crate::plan::Request;
-use crate::table::{SETTINGS, Table};
+use crate::table::Table;
 
 /// More values than that are no setting but a measurement, and no curve but a cloud.
 const MOST_STEPS: usize = 40;
@@ -35,7 +36,7 @@ pub fn setting(table: &Table) -> Option<&'static str> {
         });
         varied.map(|(key, _)| table.value(*key, "test")).collect::<BTreeSet<_>>().len() == tests
     };
-    SETTINGS.iter().copied().find(|setting| varies(setting))
+    registry::sweeps().into_iter().find(|setting| varies(setting))
 }
 
 /// The chart of total lines over a setting.
@@ -58,11 +59,7 @@ pub fn chart(table: &Table, request: &Request) -> anyhow::Result<Chart> {
     let firsts: Vec<usize> = (0..).map_while(|group| groups.iter().position(|other| *other == group)).collect();
     let mut remarks = Vec::new();
     if rows.len() < lines.len() {
-        remarks.push(format!(
-            "{} of {} lines have no number in {x} and are not drawn",
-            lines.len() - rows.len(),
-            lines.len()
-        ));
+        remarks.push(Remark::Lines { x: x.into(), count: lines.len() - rows.len(), of: lines.len() });
     }
     let mut legend = names::of(table, &firsts.iter().map(|index| keys[*index]).collect::<Vec<_>>(), &left_out);
     limit_series(&mut legend, &mut remarks);

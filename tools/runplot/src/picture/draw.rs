@@ -7,21 +7,17 @@ use plotters::style::{RGBColor, WHITE};
 
 use super::frame::{AXIS, Area, CAPTION, Frame, GAP, HEADING, TICK, TITLE, frames};
 use super::legend;
-use super::look::{Look, dashes};
+use super::look::Look;
 use super::pen::{Anchor, Pen};
+use super::strokes::{INK, RADIUS, line, marker};
 use crate::chart::thin::thin;
 use crate::chart::{Axis, Chart, Dot, Mark, Panel, Point, whole};
 
-/// The colour of texts.
-pub const INK: RGBColor = RGBColor(0x22, 0x22, 0x22);
 const FAINT: RGBColor = RGBColor(0x66, 0x66, 0x66);
 const GRID: RGBColor = RGBColor(0xe4, 0xe4, 0xe4);
 
 /// Around everything.
 const MARGIN: f64 = 14.0;
-
-const LINE_WIDTH: f64 = 1.75;
-const RADIUS: f64 = 3.75;
 
 /// A line with more points than that has a marker on some of them only; on none if there is no other series.
 const MARKED: usize = 40;
@@ -206,32 +202,6 @@ fn curve<B: DrawingBackend>(
         marker(pen, *place, look, false)?;
     }
     Ok(())
-}
-
-/// A line with its dashes.
-pub fn line<B: DrawingBackend>(pen: &mut Pen<'_, B>, places: &[(f64, f64)], look: Look) -> anyhow::Result<()> {
-    for piece in dashes(places, look.dash) {
-        pen.line(&piece, look.colour, LINE_WIDTH)?;
-    }
-    Ok(())
-}
-
-/// A point with its form.
-pub fn marker<B: DrawingBackend>(
-    pen: &mut Pen<'_, B>,
-    place: (f64, f64),
-    look: Look,
-    is_hollow: bool,
-) -> anyhow::Result<()> {
-    let mut form = |radius: f64, colour: RGBColor| match look.marker.corners() {
-        [] => pen.disc(place, radius, colour),
-        corners => {
-            let corners = corners.iter().map(|(x, y)| (place.0 + x * radius, place.1 + y * radius));
-            pen.area(&corners.collect::<Vec<_>>(), colour)
-        }
-    };
-    form(RADIUS, look.colour)?;
-    if is_hollow { form(RADIUS - 1.5, WHITE) } else { Ok(()) }
 }
 
 /// A colour on its way to white.

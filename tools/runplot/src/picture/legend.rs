@@ -2,10 +2,10 @@
 
 use plotters::backend::DrawingBackend;
 
-use super::draw::{INK, line, marker};
 use super::frame::{Area, GAP, TICK};
 use super::look::Look;
 use super::pen::{Anchor, Pen};
+use super::strokes::{INK, line, marker};
 
 /// Length of the piece of line before a name.
 const SAMPLE: f64 = 34.0;

@@ -5,6 +5,7 @@ mod frame;
 mod legend;
 mod look;
 mod pen;
+mod strokes;
 
 use std::fs::Permissions;
 use std::io::Write;
@@ -111,7 +112,7 @@ fn write(path: &Path, content: &[u8]) -> anyhow::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::Kind;
+    use crate::args::ChartKind;
     use crate::kinds;
     use crate::table::tests::{request, table_of};
     use crate::terminal;
@@ -131,7 +132,7 @@ mod tests {
                 format!("2026-11-30T12:00:{index:02}Z,{label},ping{label},{span},{latency},{rate},{threads},{latency},{rate}")
             }).collect();
             let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-            let kinds = [None, Some(Kind::Time), Some(Kind::Runs), Some(Kind::Percentiles), Some(Kind::Sweep)];
+            let kinds = [None, Some(ChartKind::Time), Some(ChartKind::Runs), Some(ChartKind::Percentiles), Some(ChartKind::Sweep)];
             let request = request(|request| {
                 request.kind = kinds[kind];
                 (request.is_log, request.is_zoomed) = (is_log, is_zoomed && !is_log);
@@ -145,8 +146,8 @@ mod tests {
                 let outside = svg.split("points=\"").skip(1).filter_map(|rest| rest.split('"').next());
                 let outside: Vec<_> = outside.flat_map(|points| points.split([' ', ','])).filter(|text| ends(text)).collect();
                 assert!(outside.is_empty(), "{outside:?}");
-                let style = terminal::Style { is_ascii: false, has_colours: false, has_several: false };
-                assert!(!terminal::draw(&chart, (80, 24), style).is_empty());
+                let style = terminal::canvas::Style { is_ascii: false, has_colours: false, has_several: false };
+                assert!(!terminal::draw::draw(&chart, (80, 24), style).is_empty());
             }
         }
     }

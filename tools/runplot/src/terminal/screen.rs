@@ -5,7 +5,8 @@ use std::os::fd::AsFd;
 
 use terminal_size::terminal_size_of;
 
-use super::{Style, draw};
+use super::canvas::Style;
+use super::draw::draw;
 use crate::chart::Chart;
 
 /// Characters of a chart where there is no terminal to ask.

@@ -1,8 +1,5 @@
 //! What the lines of one path say of its parts: what each layer carries by itself, and what gets through end to end.
 
-use super::reading::Reading;
-use crate::group::Group;
-use crate::plan::Plan;
 use crate::sample::Spot;
 use crate::statistics::{CONFIDENCE, median};
 
@@ -39,13 +36,13 @@ impl Figure {
 
 /// What a layer is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum LayerKind {
     Disk,
     Tcp,
     Udp,
 }
 
-impl Kind {
+impl LayerKind {
     /// What people call it.
     pub fn name(self) -> &'static str {
         match self {
@@ -71,7 +68,7 @@ pub enum Way {
 #[derive(Debug, Clone)]
 pub struct Layer {
     pub group: usize,
-    pub kind: Kind,
+    pub kind: LayerKind,
     pub target: String,
     pub host: String,
     pub label: String,
@@ -92,8 +89,8 @@ impl Layer {
 
     fn place(&self) -> String {
         match self.kind {
-            Kind::Disk if self.host.is_empty() => format!("disk {}", self.target),
-            Kind::Disk => format!("disk {} on {}", self.target, self.host),
+            LayerKind::Disk if self.host.is_empty() => format!("disk {}", self.target),
+            LayerKind::Disk => format!("disk {} on {}", self.target, self.host),
             kind => match self.way {
                 Some(Way::Up) => format!("{} up to {}", kind.name(), self.target),
                 Some(Way::Down) => format!("{} down from {}", kind.name(), self.target),
@@ -102,7 +99,8 @@ impl Layer {
         }
     }
 
-    fn is_same_place(&self, other: &Self) -> bool {
+    /// Whether both are measurements of one place.
+    pub fn is_same_place(&self, other: &Self) -> bool {
         self.kind == other.kind
             && self.target == other.target
             && (self.kind.is_network() || self.host == other.host)
@@ -143,53 +141,5 @@ impl Path {
         let threads = if self.threads > 1.0 { format!(", {} threads", self.threads) } else { String::new() };
         let label = if self.label.is_empty() { String::new() } else { format!(" ({})", self.label) };
         format!("{} {}{threads}{label}", self.test, self.target)
-    }
-}
-
-/// All that the lines say.
-#[derive(Debug, Default)]
-pub struct Measured {
-    pub paths: Vec<Path>,
-    pub layers: Vec<Layer>,
-    /// Median round-trip time of the network alone, microseconds.
-    pub ping_us: Option<f64>,
-}
-
-impl Measured {
-    /// Sorts groups into layers and paths. Of several measurements of one place the fastest is its limit.
-    pub fn of(groups: &[Group], plan: &Plan) -> Self {
-        let mut measured = Self::default();
-        for (index, group) in groups.iter().enumerate() {
-            let reading = Reading { group, plan, index };
-            match reading.cell("schema") {
-                "nfscopy" => measured.paths.extend(reading.path()),
-                "tcpsink" if reading.cell("test") == "tcp_ping" => {
-                    measured.ping_us = reading.values("p50_us").and_then(Figure::of).map(|figure| figure.median);
-                }
-                _ => measured.layers.extend(reading.layer()),
-            }
-        }
-        measured.prefer_what_arrived(groups, plan);
-        measured.keep_fastest();
-        measured
-    }
-
-    /// What a sender's kernel took is no measure where the receiver's count is known.
-    fn prefer_what_arrived(&mut self, groups: &[Group], plan: &Plan) {
-        let test = |layer: &Layer| Reading { group: &groups[layer.group], plan, index: layer.group }.cell("test");
-        let has_received = self.layers.iter().any(|layer| test(layer) == "tcp_recv");
-        self.layers.retain(|layer| !has_received || test(layer) != "tcp_send");
-    }
-
-    fn keep_fastest(&mut self) {
-        let mut kept: Vec<Layer> = Vec::new();
-        for layer in std::mem::take(&mut self.layers) {
-            match kept.iter_mut().find(|other| other.is_same_place(&layer)) {
-                Some(other) if other.rate.median < layer.rate.median => *other = layer,
-                Some(_) => {}
-                None => kept.push(layer),
-            }
-        }
-        self.layers = kept;
     }
 }

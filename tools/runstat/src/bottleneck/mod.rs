@@ -1,12 +1,14 @@
 //! `runstat bottleneck`: which layer's own limit coincides with the end-to-end rate.
 
 mod layer;
+mod measured;
 mod reading;
 mod verdict;
 mod words;
 
 use anyhow::bail;
 use common::cli::{Ending, Session};
+use common::lines::{Reading, file_name};
 use common::output;
 use common::schema::Decimal;
 use common::schema::runstat::{BOTTLENECK, Layer as Own};
@@ -15,12 +17,12 @@ use crate::args::{BottleneckArgs, Format};
 use crate::figures::{Unit, suiting, text_in};
 use crate::gather::Gatherer;
 use crate::group::Group;
-use crate::plan::{self, Plan};
-use crate::read;
+use crate::plan::Plan;
 use crate::record::Shared;
 use crate::sample::Spot;
 use crate::table::Table;
-use layer::{Figure, Measured, Path};
+use layer::{Figure, Path};
+use measured::Measured;
 use verdict::{Decision, Limit};
 use words::Explanation;
 
@@ -30,12 +32,13 @@ const NAMED_LINES: usize = 12;
 /// Runs the verb.
 pub fn run(args: &BottleneckArgs) -> anyhow::Result<Ending> {
     let plan = Plan::of_path(args, reading::BY, reading::METRICS)?;
-    let format = plan::format(args.show.format);
-    let session = crate::run::open(&args.show, &BOTTLENECK, format == Format::Csv)?;
-    let files: Vec<String> = plan.files.iter().map(|path| plan::file_name(path)).collect();
+    let format = args.show.format();
+    let session = args.show.open(&BOTTLENECK, format == Format::Csv)?;
+    let files: Vec<String> = plan.files.iter().map(|path| file_name(path)).collect();
 
     let (mut gatherer, wanted) = Gatherer::new(&plan, &files);
-    read::lines(&plan.files, &wanted, &session, |file, line| gatherer.take(file, line))?;
+    let reading = Reading { files: &plan.files, wanted: &wanted, stop: &session.stop, console: &session.console };
+    reading.each(&(), |file, line| gatherer.take(file, line))?;
     gatherer.end();
     say_what_is_left_out(&gatherer.groups, &session);
     let measured = Measured::of(&gatherer.groups, &plan);

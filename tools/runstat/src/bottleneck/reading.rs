@@ -1,6 +1,6 @@
 //! From a group of lines to a layer or a path: which tool's lines say what.
 
-use super::layer::{Figure, Kind, Layer, Path, Waiting, Way};
+use super::layer::{Figure, Layer, LayerKind, Path, Waiting, Way};
 use crate::group::Group;
 use crate::plan::Plan;
 use crate::sample::Spot;
@@ -64,10 +64,10 @@ impl<'a> Reading<'a> {
         let is_whole = self.cell("pacing").is_empty();
         let has_lost = self.values("lost").is_some_and(|lost| lost.iter().any(|lost| *lost > 0.0));
         let (kind, is_limit) = match (tool, test) {
-            ("diskread", _) if !matches!(self.cell("method"), "cached" | "null") => (Kind::Disk, true),
-            ("tcpsink", "tcp_recv" | "tcp_send") => (Kind::Tcp, is_whole),
-            ("udpblast", "udp_recv") => (Kind::Udp, has_lost || self.cell("rate_bits_per_s").is_empty()),
-            ("udpblast", "udp_search") => (Kind::Udp, true),
+            ("diskread", _) if !matches!(self.cell("method"), "cached" | "null") => (LayerKind::Disk, true),
+            ("tcpsink", "tcp_recv" | "tcp_send") => (LayerKind::Tcp, is_whole),
+            ("udpblast", "udp_recv") => (LayerKind::Udp, has_lost || self.cell("rate_bits_per_s").is_empty()),
+            ("udpblast", "udp_search") => (LayerKind::Udp, true),
             _ => return None,
         };
         let spots = self.placed("bytes_per_s").into_iter().map(|(_, spot)| spot).collect();

@@ -5,7 +5,8 @@
 //! turns cost up to some two fifths. If much less gets through, no layer's rate explains it; then the time spent on round
 //! trips may. Everything else the lines do not decide.
 
-use super::layer::{Figure, Kind, Layer, Measured, Path};
+use super::layer::{Figure, Layer, LayerKind, Path};
+use super::measured::Measured;
 
 /// Share of a layer's own rate, in percent, from which the end-to-end rate coincides with it.
 const COINCIDES_PCT: f64 = 60.0;
@@ -152,7 +153,7 @@ fn by_layers(rate: &Figure, layers: &[Layer], on_path: &[usize], lowest: usize) 
     if let Some(other) = others().find(|index| !layers[*index].is_limit && layers[*index].rate.low <= limit.high) {
         return Limit::Undecided(Why::NotDriven(lowest, other));
     }
-    let kind_of = |index: usize| layers[index].kind == Kind::Disk;
+    let kind_of = |index: usize| layers[index].kind == LayerKind::Disk;
     let is_alone = !others().any(|index| kind_of(index) != kind_of(lowest));
     if is_alone && used_pct < COINCIDES_ALONE_PCT {
         return Limit::Undecided(Why::Alone(lowest));
@@ -175,18 +176,18 @@ fn on_path(path: &Path, layers: &[Layer]) -> Vec<bool> {
     let mut is_on_path: Vec<bool> = layers
         .iter()
         .map(|layer| match layer.kind {
-            Kind::Disk => true,
-            Kind::Tcp => !path.proto.starts_with("udp") && path.proto != "rdma",
-            Kind::Udp => !path.proto.starts_with("tcp") && path.proto != "rdma",
+            LayerKind::Disk => true,
+            LayerKind::Tcp => !path.proto.starts_with("udp") && path.proto != "rdma",
+            LayerKind::Udp => !path.proto.starts_with("tcp") && path.proto != "rdma",
         })
         .collect();
     let fits: [&dyn Fn(&Layer) -> bool; 3] = [
         &|layer| layer.label == path.label || layer.label.is_empty(),
         &|layer| layer.way.is_none_or(|way| way == path.way),
-        &|layer| layer.kind != Kind::Disk || layer.is_random == path.is_random,
+        &|layer| layer.kind != LayerKind::Disk || layer.is_random == path.is_random,
     ];
     for fit in fits {
-        for kind in [Kind::Disk, Kind::Tcp, Kind::Udp] {
+        for kind in [LayerKind::Disk, LayerKind::Tcp, LayerKind::Udp] {
             let candidates: Vec<usize> =
                 (0..layers.len()).filter(|index| is_on_path[*index] && layers[*index].kind == kind).collect();
             if candidates.iter().any(|index| fit(&layers[*index])) {

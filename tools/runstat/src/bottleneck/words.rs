@@ -1,6 +1,7 @@
 //! The verdict in three sentences: what limits the path, what the others have left, and how sure that is.
 
-use super::layer::{Figure, Kind, Layer, Measured, Path, Waiting, Way};
+use super::layer::{Figure, Layer, LayerKind, Path, Waiting, Way};
+use super::measured::Measured;
 use super::verdict::{Decision, Limit, Role, Why};
 use crate::figures::{Unit, digits, text_in};
 
@@ -145,12 +146,12 @@ impl Explanation<'_> {
             || self.measured.layers.iter().zip(&self.decision.roles).filter(|(_, role)| **role != Role::NotOnPath);
         let figures = on_path().map(|(layer, _)| layer.rate.n).chain([self.path.spots.len()]);
         let fewest = figures.min().unwrap_or_default();
-        let kinds: Vec<Kind> = on_path().map(|(layer, _)| layer.kind).collect();
+        let kinds: Vec<LayerKind> = on_path().map(|(layer, _)| layer.kind).collect();
         let mut missing = Vec::new();
-        if !kinds.contains(&Kind::Disk) {
+        if !kinds.contains(&LayerKind::Disk) {
             missing.push("the disk (diskread, at the server)");
         }
-        if !kinds.iter().any(|kind| *kind != Kind::Disk) {
+        if !kinds.iter().any(|kind| *kind != LayerKind::Disk) {
             missing.push("the network (tcpsink or udpblast, to the server)");
         }
         let missing =
@@ -160,7 +161,7 @@ impl Explanation<'_> {
             2..=5 => "intervals are from the smallest to the largest of few runs: --runs 6 or more makes them 95 %",
             _ => "intervals are those of the medians, 95 %",
         };
-        let writes = self.path.way == Way::Up && kinds.contains(&Kind::Disk);
+        let writes = self.path.way == Way::Up && kinds.contains(&LayerKind::Disk);
         let caveat = if writes { "; the disk was read, and may be slower to write" } else { "" };
         sentence(&format!("{missing}{runs}{caveat}"))
     }

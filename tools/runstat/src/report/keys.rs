@@ -1,7 +1,7 @@
 //! The columns that name the rows of a table.
 
-use super::Report;
-use crate::record::{Recorder, distinct};
+use crate::distinct::distinct;
+use crate::record::Recorder;
 
 /// Which columns of the groups are columns of a table, and what the others are throughout.
 pub struct Keys {
@@ -11,8 +11,8 @@ pub struct Keys {
 
 impl Keys {
     /// Of the groups with these indices; the column `always` is one in any case.
-    pub fn of(report: &Report<'_>, groups: impl Iterator<Item = usize>, always: Option<usize>) -> Self {
-        let Recorder { plan, findings, .. } = report.recorder;
+    pub fn of(recorder: &Recorder<'_>, groups: impl Iterator<Item = usize>, always: Option<usize>) -> Self {
+        let Recorder { plan, findings, .. } = *recorder;
         let groups = distinct(groups);
         let mut keys = Self { columns: Vec::new(), constant: Vec::new() };
         for (column, name) in plan.by.iter().enumerate() {
@@ -30,13 +30,13 @@ impl Keys {
     }
 
     /// Their names.
-    pub fn names(&self, report: &Report<'_>) -> Vec<String> {
-        self.columns.iter().map(|column| report.recorder.plan.by[*column].clone()).collect()
+    pub fn names(&self, recorder: &Recorder<'_>) -> Vec<String> {
+        self.columns.iter().map(|column| recorder.plan.by[*column].clone()).collect()
     }
 
     /// Their values for a group.
-    pub fn cells(&self, report: &Report<'_>, group: usize) -> Vec<String> {
-        let key = &report.recorder.findings.groups[group].key;
+    pub fn cells(&self, recorder: &Recorder<'_>, group: usize) -> Vec<String> {
+        let key = &recorder.findings.groups[group].key;
         self.columns.iter().map(|column| key[*column].clone()).collect()
     }
 }

@@ -3,11 +3,14 @@
 mod keys;
 mod pivot;
 
+use common::schema::registry;
+
 use crate::comparison::{Comparison, Summary};
+use crate::distinct::distinct;
 use crate::figures::{Unit, percent, probability, suiting, text_in};
 use crate::means;
 use crate::plan::{Against, better_word};
-use crate::record::{Recorder, distinct, unit_of};
+use crate::record::Recorder;
 use crate::statistics::Interval;
 use crate::table::Table;
 use keys::Keys;
@@ -24,9 +27,11 @@ impl<'a> Report<'a> {
         let findings = recorder.findings;
         let units = (0..recorder.plan.metrics.len()).map(|metric| {
             let of_metric = || findings.summaries.iter().filter(move |summary| summary.metric == metric);
-            let group = of_metric().next().map(|summary| &findings.groups[summary.group]);
-            let base = group.map_or("", |group| unit_of(group, &recorder.plan.metrics[metric]));
-            suiting(base, recorder.plan.unit, of_metric().filter_map(|summary| summary.median))
+            suiting(
+                registry::unit(&recorder.plan.metrics[metric]),
+                recorder.plan.unit,
+                of_metric().filter_map(|summary| summary.median),
+            )
         });
         Self { units: units.collect(), recorder }
     }
@@ -47,9 +52,9 @@ impl<'a> Report<'a> {
     fn statistics(&self, metric: usize) -> Table {
         let findings = self.recorder.findings;
         let of_metric: Vec<_> = findings.summaries.iter().filter(|summary| summary.metric == metric).collect();
-        let keys = Keys::of(self, of_metric.iter().map(|summary| summary.group), None);
+        let keys = Keys::of(&self.recorder, of_metric.iter().map(|summary| summary.group), None);
         let mut table = Table { title: self.title(metric, &keys), ..Table::default() };
-        table.head = keys.names(self);
+        table.head = keys.names(&self.recorder);
         let has_interval = of_metric.iter().any(|summary| summary.interval.is_some());
         let has_outliers = of_metric.iter().any(|summary| summary.outliers > 0);
         let figures = ["n", "median", "95 % interval", "mean", "sd", "min", "max", "cv", "outliers"];
@@ -61,7 +66,7 @@ impl<'a> Report<'a> {
         table.head.extend(figures.iter().filter(|name| is_shown(name)).map(|&name| name.into()));
         table.numbers = keys.columns.len()..table.head.len() - usize::from(has_outliers);
         for summary in of_metric {
-            let mut row = keys.cells(self, summary.group);
+            let mut row = keys.cells(&self.recorder, summary.group);
             row.extend(figures.iter().filter(|name| is_shown(name)).map(|&name| self.figure(summary, name)));
             table.rows.push(row);
         }
@@ -102,15 +107,15 @@ impl<'a> Report<'a> {
         let of_metric = |comparison: &&Comparison| findings.summaries[comparison.of].metric == metric;
         let rows: Vec<_> = findings.comparisons.iter().filter(of_metric).collect();
         let groups = rows.iter().map(|comparison| findings.summaries[comparison.of].group);
-        let keys = Keys::of(self, groups, Some(against.along));
+        let keys = Keys::of(&self.recorder, groups, Some(against.along));
         let title = format!("{}; compared with {}", self.title(metric, &keys), quoted(&against.baseline));
         let mut table = Table { title, ..Table::default() };
-        table.head = keys.names(self);
+        table.head = keys.names(&self.recorder);
         let figures = ["n", "baseline", "median", "ratio", "95 % interval", "of means", "p", "verdict"];
         table.head.extend(figures.map(String::from));
         table.numbers = keys.columns.len()..table.head.len() - 1;
         for comparison in rows {
-            let mut row = keys.cells(self, findings.summaries[comparison.of].group);
+            let mut row = keys.cells(&self.recorder, findings.summaries[comparison.of].group);
             row.extend(figures.map(|name| self.comparison_figure(comparison, name)));
             table.rows.push(row);
         }

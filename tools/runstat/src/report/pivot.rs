@@ -3,9 +3,10 @@
 use super::{Report, quoted};
 use crate::args::CellKind;
 use crate::comparison::Summary;
+use crate::distinct::distinct;
 use crate::figures::{percent, text_in};
 use crate::plan::{Against, Pivot};
-use crate::record::{Recorder, distinct};
+use crate::record::Recorder;
 use crate::table::Table;
 
 impl<'a> Report<'a> {

@@ -1,59 +1,15 @@
 //! What is kept of the lines: for each its series, its time and the numbers that a chart may need, column by column.
 
+mod figures;
+
 use std::collections::HashMap;
 
-use common::lines::{Line, Place, Wanted};
+use common::lines::{ColumnIndex, Condition, Filter, Line, Wanted};
+use common::schema::line;
 
-use crate::chart::clock;
+use crate::columns;
 use crate::plan::Request;
-
-/// Columns that say what was measured; series are told apart by these.
-const DIMENSIONS: &[&str] = &[
-    "label",
-    "test",
-    "target",
-    "schema",
-    "host",
-    "direction",
-    "stream",
-    "method",
-    "pattern",
-    "engine",
-    "mechanism",
-    "sync",
-    "counter",
-    "metric",
-    "driver",
-    "congestion",
-    "offload",
-    "vers",
-    "proto",
-];
-
-/// Numbers that say how it was measured, in the order in which a sweep over them is looked for.
-pub const SETTINGS: &[&str] = &[
-    "threads",
-    "streams",
-    "depth",
-    "block_bytes",
-    "message_bytes",
-    "datagram_bytes",
-    "rate_bits_per_s",
-    "response_bytes",
-    "file_bytes",
-    "rsize_bytes",
-    "wsize_bytes",
-    "nconnect",
-];
-
-/// Latency columns of the tools, least first.
-pub const PERCENTILES: [&str; 5] = ["p50_us", "p90_us", "p99_us", "p999_us", "max_us"];
-
-/// Numbers that are kept even if nobody asks for them by name.
-const FIGURES: &[&str] = &["bytes_per_s", "ops_per_s", "errors", "lost", "rtt_us", "rpc_rtt_us"];
-
-/// Flags with which a line is no measure of what it says.
-const DOUBTFUL: &[&str] = &["partial", "capped", "cached", "sparse", "unwritten", "fallback", "reset"];
+use figures::Figures;
 
 /// One line.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -78,43 +34,35 @@ pub struct Table {
     pub keys: Vec<Vec<String>>,
     pub rows: Vec<Row>,
     known: HashMap<Vec<u8>, usize>,
-    /// A column is as long as its last number; NaN is none.
-    figures: Vec<Figures>,
-    places: Places,
-    conditions: Vec<(Place, String)>,
+    figures: Figures,
+    columns: LineColumns,
+    filter: Filter,
     takes_streams: bool,
     /// Columns of `--by` and `--x` that no line has had so far, each with its option.
-    missing: Vec<(Place, String)>,
+    missing: Vec<(ColumnIndex, String)>,
     /// Lines of measurements, taken or not.
     pub seen: u64,
 }
 
 #[derive(Debug)]
-struct Figures {
-    name: String,
-    place: Place,
-    values: Vec<f64>,
-}
-
-#[derive(Debug)]
-struct Places {
-    time: Place,
-    seconds: Place,
-    span: Place,
-    run: Place,
-    flags: Place,
-    stream: Place,
-    method: Place,
-    dimensions: Vec<Place>,
+struct LineColumns {
+    time: ColumnIndex,
+    seconds: ColumnIndex,
+    span: ColumnIndex,
+    run: ColumnIndex,
+    flags: ColumnIndex,
+    stream: ColumnIndex,
+    method: ColumnIndex,
+    dimensions: Vec<ColumnIndex>,
 }
 
 impl Table {
     /// An empty one, and the columns that it wants.
-    pub fn new(request: &Request, conditions: &[(String, String)]) -> (Self, Wanted) {
+    pub fn new(request: &Request, conditions: &[Condition]) -> (Self, Wanted) {
         let mut wanted = Wanted::default();
         let mut dimensions: Vec<String> = request.by.clone();
         if dimensions.is_empty() {
-            dimensions = DIMENSIONS.iter().chain(SETTINGS).map(|&name| name.into()).collect();
+            dimensions = columns::dimensions().into_iter().map(String::from).collect();
         }
         // Rows of --kind runs, or panels, may be asked for by a column that is no dimension yet.
         for name in request.x.iter().map(String::as_str).chain(["test"]) {
@@ -122,16 +70,12 @@ impl Table {
                 dimensions.push(name.into());
             }
         }
-        let mut names: Vec<&str> = FIGURES.iter().chain(&PERCENTILES).chain(SETTINGS).copied().collect();
-        names.push("seconds");
+        let mut names = columns::looked_for();
         names.extend(request.y.iter().chain(&request.x).map(String::as_str));
         names.sort_unstable();
         names.dedup();
-        let figures = names
-            .into_iter()
-            .map(|name| Figures { name: name.into(), place: wanted.column(name), values: Vec::new() })
-            .collect();
-        let places = Places {
+        let figures = Figures::new(&names, &mut wanted);
+        let line_columns = LineColumns {
             time: wanted.column("time"),
             seconds: wanted.column("seconds"),
             span: wanted.column("span"),
@@ -141,20 +85,24 @@ impl Table {
             method: wanted.column("method"),
             dimensions: dimensions.iter().map(|name| wanted.column(name)).collect(),
         };
-        let takes_streams =
-            request.by.iter().chain(conditions.iter().map(|(name, _)| name)).any(|name| name == "stream");
+        let takes_streams = request
+            .by
+            .iter()
+            .map(String::as_str)
+            .chain(conditions.iter().map(Condition::column))
+            .any(|name| name == "stream");
         let along = request.x.iter().filter(|name| !matches!(name.as_str(), "time" | "elapsed"));
         let asked_for = along.map(|name| (name, "--x")).chain(request.by.iter().map(|name| (name, "--by")));
         let missing = asked_for.map(|(name, option)| (wanted.column(name), format!("{name} ({option})"))).collect();
-        let conditions = conditions.iter().map(|(name, value)| (wanted.column(name), value.clone())).collect();
+        let filter = Filter::new(conditions, &mut wanted);
         let table = Self {
             dimensions,
             keys: Vec::new(),
             rows: Vec::new(),
             known: HashMap::new(),
             figures,
-            places,
-            conditions,
+            columns: line_columns,
+            filter,
             takes_streams,
             missing,
             seen: 0,
@@ -164,65 +112,51 @@ impl Table {
 
     /// Takes a line, unless a condition keeps it out. Facts have no span, and are no measurements.
     pub fn take(&mut self, line: &Line<'_>) {
-        if !line.has(self.places.span) {
+        if !line.has(self.columns.span) {
             return;
         }
         self.seen += 1;
         // The line of all streams has their sum.
-        let is_part = !self.takes_streams && !line.cell(self.places.stream).is_empty();
-        if is_part || self.conditions.iter().any(|(place, value)| line.cell(*place) != value.as_bytes()) {
+        let is_part = !self.takes_streams && !line.cell(self.columns.stream).is_empty();
+        if is_part || !self.filter.takes(line) {
             return;
         }
-        self.missing.retain(|(place, _)| !line.has(*place));
-        let flags = line.text(self.places.flags);
-        // What was asked for is no doubt.
-        let is_meant = |flag: &str| flag == "cached" && line.cell(self.places.method) == b"cached";
-        let is_doubtful = flags.split(' ').any(|flag| DOUBTFUL.contains(&flag) && !is_meant(flag));
+        self.missing.retain(|(column, _)| !line.has(*column));
         let row = Row {
             key: self.key_of(line),
-            time: clock::seconds(line.cell(self.places.time)),
-            seconds: line.figure(self.places.seconds).unwrap_or_default().max(0.0),
-            run: line.text(self.places.run).parse().unwrap_or_default(),
-            is_interval: line.cell(self.places.span) == b"interval",
-            is_doubtful,
+            time: line.time(self.columns.time),
+            seconds: line.figure(self.columns.seconds).unwrap_or_default().max(0.0),
+            run: line.text(self.columns.run).parse().unwrap_or_default(),
+            is_interval: line.cell(self.columns.span) == b"interval",
+            is_doubtful: line::is_doubtful(&line.text(self.columns.flags), &line.text(self.columns.method)),
         };
-        let index = self.rows.len();
+        self.figures.take(line, self.rows.len());
         self.rows.push(row);
-        for figures in &mut self.figures {
-            if let Some(value) = line.figure(figures.place) {
-                figures.values.resize(index, f64::NAN);
-                figures.values.push(value);
-            }
-        }
     }
 
     fn key_of(&mut self, line: &Line<'_>) -> usize {
         let mut joined = Vec::with_capacity(128);
-        for place in &self.places.dimensions {
-            joined.extend_from_slice(line.cell(*place));
+        for column in &self.columns.dimensions {
+            joined.extend_from_slice(line.cell(*column));
             joined.push(0);
         }
         if let Some(key) = self.known.get(&joined) {
             return *key;
         }
-        self.keys.push(self.places.dimensions.iter().map(|place| line.text(*place).into_owned()).collect());
+        self.keys.push(self.columns.dimensions.iter().map(|column| line.text(*column).into_owned()).collect());
         self.known.insert(joined, self.keys.len() - 1);
         self.keys.len() - 1
     }
 
     /// The number of `column` in row `index`, if there is one.
     pub fn figure(&self, column: &str, index: usize) -> Option<f64> {
-        self.column(column)?.get(index).copied().filter(|value| !value.is_nan())
-    }
-
-    fn column(&self, name: &str) -> Option<&[f64]> {
-        self.figures.iter().find(|figures| figures.name == name).map(|figures| figures.values.as_slice())
+        self.figures.column(column).get(index).copied().filter(|value| !value.is_nan())
     }
 
     /// Whether any row has a number there for which `holds`.
     pub fn any(&self, column: &str, holds: impl Fn(usize, f64) -> bool) -> bool {
-        let values = self.column(column).unwrap_or_default().iter().enumerate();
-        values.into_iter().any(|(index, value)| !value.is_nan() && holds(index, *value))
+        let mut values = self.figures.column(column).iter().enumerate();
+        values.any(|(index, value)| !value.is_nan() && holds(index, *value))
     }
 
     /// A column that the command line names and no line has, with its option: a slip of the pen must not look like a chart.
@@ -248,10 +182,7 @@ impl Table {
         if stays.iter().all(|stays| *stays) {
             return;
         }
-        for figures in &mut self.figures {
-            let mut stays = stays.iter();
-            figures.values.retain(|_| stays.next().copied().unwrap_or(true));
-        }
+        self.figures.retain(&stays);
         let mut stays = stays.iter();
         self.rows.retain(|_| stays.next().copied().unwrap_or(true));
     }

@@ -3,18 +3,18 @@
 use crate::schema::{self, Schema};
 
 /// What the registry knows of a tag.
-pub struct Kind {
+pub struct Known {
     /// Its schema; of another version of a known tool, the known one.
     pub schema: Option<&'static Schema>,
     /// The columns of that.
-    pub known: Vec<&'static str>,
+    pub names: Vec<&'static str>,
     /// Whether this very version is known.
     pub is_exact: bool,
     /// Whether it has fewer columns than are known.
     pub is_older: bool,
 }
 
-impl Kind {
+impl Known {
     /// Looks it up.
     pub fn of(tag: &str, tool: &str) -> Self {
         let exact = schema::ALL.iter().copied().find(|schema| schema.tag == tag);
@@ -22,7 +22,7 @@ impl Kind {
         let schema = exact.or_else(of_tool);
         Self {
             schema,
-            known: schema.map(names_of).unwrap_or_default(),
+            names: schema.map(names_of).unwrap_or_default(),
             is_exact: exact.is_some(),
             is_older: schema.is_some_and(|schema| number_of(tag) < number_of(schema.tag)),
         }
@@ -31,7 +31,7 @@ impl Kind {
     /// Whether `header` names the columns of a line of this kind with so many cells. With fewer cells than it has, the
     /// line is cut short.
     pub fn follows(&self, header: &[String], cells: usize) -> bool {
-        let (is_complete, known) = (cells >= header.len(), &self.known);
+        let (is_complete, known) = (cells >= header.len(), &self.names);
         // The columns that are known, and perhaps newer ones.
         if self.schema.is_some() && header.len() >= known.len() && begins_alike(header, known) {
             return is_complete || !self.is_exact;

@@ -1,18 +1,20 @@
 //! Time series: a panel for each column, all over one axis of time, so that a drop above is seen beside its cause below.
 
+mod drawn;
+
 use std::collections::HashSet;
 
 use anyhow::bail;
 
-use super::{about_flagged, is_request, keys_of, limit_series, title, values_axis};
+use super::rows::keys_of;
+use super::words::{about_flagged, limit_series, title, values_axis};
 use crate::chart::axis::multiples;
-use crate::chart::{Arrangement, Axis, Chart, Dot, Mark, Panel, Point, Series, clock};
+use crate::chart::{Arrangement, Axis, Chart, Dot, Mark, Panel, Point, Remark, Series, clock};
+use crate::columns;
 use crate::names;
 use crate::plan::Request;
 use crate::table::{Row, Table};
-
-/// Most panels that are chosen without being asked for.
-const MOST_PANELS: usize = 4;
+use drawn::Drawn;
 
 /// The panel on top is the one that people look at first.
 const TOP_WEIGHT: f64 = 1.6;
@@ -25,12 +27,16 @@ pub fn chart(table: &Table, request: &Request) -> anyhow::Result<Chart> {
     rows.sort_by(|one, other| {
         table.rows[*one].time.partial_cmp(&table.rows[*other].time).unwrap_or(std::cmp::Ordering::Equal)
     });
-    let columns = if request.y.is_empty() { suiting(table, &rows) } else { request.y.clone() };
-    if rows.is_empty() || columns.is_empty() {
+    let drawn: Vec<Drawn<'_>> = if request.y.is_empty() {
+        drawn::suiting(table, &rows)
+    } else {
+        request.y.iter().map(|name| Drawn::asked(name)).collect()
+    };
+    if rows.is_empty() || drawn.is_empty() {
         bail!("no line has a time and a rate, a latency or an error (--y)");
     }
     // What has nothing to show needs no name either.
-    let is_shown = |row: &usize| columns.iter().any(|column| figure(table, request, column, *row).is_some());
+    let is_shown = |row: &usize| drawn.iter().any(|column| column.figure(table, *row).is_some());
     let keys = keys_of(table, &rows.iter().copied().filter(is_shown).collect::<Vec<_>>());
     let mut remarks = Vec::new();
     let mut legend = names::of(table, &keys, &[]);
@@ -40,7 +46,7 @@ pub fn chart(table: &Table, request: &Request) -> anyhow::Result<Chart> {
     let is_elapsed = request.x.as_deref() == Some("elapsed");
     let spans: Vec<Vec<Stretch>> =
         keys[..legend.len()].iter().map(|key| stretches(table, &rows, *key, is_elapsed)).collect();
-    let mut panels: Vec<Panel> = columns.iter().map(|column| panel(table, request, column, &spans)).collect();
+    let mut panels: Vec<Panel> = drawn.iter().map(|column| panel(table, request, column, &spans)).collect();
     let ends = spans.iter().flatten().flat_map(|stretch| &stretch.rows).fold(None, |ends: Option<Point>, spot| {
         let (first, last) = ends.unwrap_or((spot.begin, spot.end));
         Some((first.min(spot.begin), last.max(spot.end)))
@@ -55,7 +61,7 @@ pub fn chart(table: &Table, request: &Request) -> anyhow::Result<Chart> {
         panel.x.clone_from(&x);
     }
     panels[0].weight = TOP_WEIGHT;
-    let what = crate::columns::title(&columns[0]) + " over time";
+    let what = columns::title(drawn[0].name) + " over time";
     Ok(Chart {
         title: title(&what, table, &keys),
         caption: about_flagged(table, &rows, request).trim_start_matches("; ").trim_end_matches(", not counted").into(),
@@ -67,55 +73,10 @@ pub fn chart(table: &Table, request: &Request) -> anyhow::Result<Chart> {
 }
 
 /// What is said of totals without intervals: they are another chart, and must not seem to be in this one.
-fn about_totals(table: &Table, rows: &[usize]) -> Option<String> {
+fn about_totals(table: &Table, rows: &[usize]) -> Option<Remark> {
     let drawn: HashSet<usize> = rows.iter().map(|row| table.rows[*row].key).collect();
-    let left_out = table.rows.iter().filter(|row| !row.is_interval && !drawn.contains(&row.key)).count();
-    (left_out > 0).then(|| format!("{left_out} totals without intervals are not drawn (--kind runs draws totals)"))
-}
-
-/// The columns that have something to tell: throughput above, what explains it below.
-fn suiting(table: &Table, rows: &[usize]) -> Vec<String> {
-    let mut is_taken = vec![false; table.rows.len()];
-    for row in rows {
-        is_taken[*row] = true;
-    }
-    let test = |index: usize| table.value(table.rows[index].key, "test");
-    let moves = |index: usize, value: f64| is_taken[index] && value > 0.0 && !is_request(test(index));
-    let stands = |index: usize, _| is_taken[index] && !is_request(test(index));
-    let answers = |index: usize, _| is_taken[index] && is_request(test(index));
-    let rate = ["bytes_per_s", "ops_per_s"].into_iter().find(|name| table.any(name, moves));
-    // Nothing moved: that is worth a line along zero.
-    let rate = rate.or_else(|| ["bytes_per_s", "ops_per_s"].into_iter().find(|name| table.any(name, stands)));
-    let takes = |index: usize, _| is_taken[index];
-    let median = ["p50_us"].into_iter().filter(|name| table.any(name, answers));
-    let latencies = median.chain(["p99_us"].into_iter().filter(|name| table.any(name, takes)));
-    // A receiver sends nothing whose way back it could time.
-    let trips = |index: usize, _| is_taken[index] && knows_round_trips(test(index)) && !is_request(test(index));
-    let trips = ["rtt_us", "rpc_rtt_us"].into_iter().filter(|name| table.any(name, trips));
-    let errors = table.any("errors", |index, value| is_taken[index] && value > 0.0).then_some("errors");
-    let mut columns: Vec<String> = rate.into_iter().chain(latencies).chain(trips).map(String::from).collect();
-    columns.truncate(MOST_PANELS - usize::from(errors.is_some()));
-    columns.extend(errors.map(String::from));
-    columns
-}
-
-/// The number that is drawn of a row.
-fn figure(table: &Table, request: &Request, column: &str, row: usize) -> Option<f64> {
-    let is_told = !request.y.is_empty() || is_telling(column, table.value(table.rows[row].key, "test"));
-    table.figure(column, row).filter(|_| is_told)
-}
-
-/// Whether the column is a result of such a test, and not a line along zero.
-fn is_telling(column: &str, test: &str) -> bool {
-    match column {
-        "bytes_per_s" | "ops_per_s" => !is_request(test),
-        "rtt_us" => knows_round_trips(test) && !is_request(test),
-        _ => true,
-    }
-}
-
-fn knows_round_trips(test: &str) -> bool {
-    !test.ends_with("_recv")
+    let count = table.rows.iter().filter(|row| !row.is_interval && !drawn.contains(&row.key)).count();
+    (count > 0).then_some(Remark::Totals { count })
 }
 
 /// What was measured without a gap, by one run.
@@ -154,7 +115,7 @@ fn stretches(table: &Table, rows: &[usize], key: usize, is_elapsed: bool) -> Vec
     stretches
 }
 
-fn panel(table: &Table, request: &Request, column: &str, spans: &[Vec<Stretch>]) -> Panel {
+fn panel(table: &Table, request: &Request, column: &Drawn<'_>, spans: &[Vec<Stretch>]) -> Panel {
     let mut values = Vec::new();
     let mut series: Vec<Series> = Vec::new();
     for (look, stretches) in spans.iter().enumerate() {
@@ -164,7 +125,7 @@ fn panel(table: &Table, request: &Request, column: &str, spans: &[Vec<Stretch>])
             let mut hollow = Vec::new();
             for spot in &stretch.rows {
                 let row = &table.rows[spot.row];
-                let Some(value) = figure(table, request, column, spot.row) else {
+                let Some(value) = column.figure(table, spot.row) else {
                     marks.extend((!line.is_empty()).then(|| Mark::Line(std::mem::take(&mut line))));
                     continue;
                 };
@@ -182,10 +143,7 @@ fn panel(table: &Table, request: &Request, column: &str, spans: &[Vec<Stretch>])
             series.push(Series { look, marks });
         }
     }
-    let mut y = values_axis(column, &values, request);
-    if column == "errors" {
-        y.title = "errors".into();
-    }
+    let mut y = values_axis(column.name, &values, request);
     thin_ticks(&mut y);
     Panel { heading: String::new(), x: y.clone(), y, series, weight: 1.0 }
 }

@@ -1,35 +1,28 @@
 //! Where the columns stand that make runs and groups of lines, and what they say.
 
 use std::borrow::Cow;
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use common::lines::{Line, Place, Wanted};
-use common::schema::{self, line::Span};
+use common::lines::{ColumnIndex, Line, Wanted};
+use common::schema::line::{self, Span};
 
-use crate::collapse::RunName;
-use crate::group::SumPlaces;
+use crate::group::SumColumns;
+use crate::open_run::RunName;
 use crate::plan::FILE;
-
-/// Flags with which a run is no good measure of what it is called.
-const DOUBTFUL: &[&str] = &["partial", "capped", "cached", "sparse", "unwritten", "fallback", "reset"];
-
-/// Schemas whose lines are no measurements, by the end of the tool's name: facts, and what this tool prints itself.
-const OTHERS: &[&str] = &["-facts", "runstat", "runstat-bottleneck"];
 
 /// Columns that lines are read by.
 #[derive(Debug)]
-pub struct Places {
+pub struct LineColumns {
     /// What makes a group.
     pub by: Vec<By>,
-    pub time: Place,
-    pub host: Place,
-    run: Place,
-    span: Place,
-    pub seconds: Place,
-    flags: Place,
-    stream: Place,
-    method: Place,
-    pub sums: SumPlaces,
+    pub time: ColumnIndex,
+    pub host: ColumnIndex,
+    run: ColumnIndex,
+    span: ColumnIndex,
+    pub seconds: ColumnIndex,
+    flags: ColumnIndex,
+    stream: ColumnIndex,
+    method: ColumnIndex,
+    pub sums: SumColumns,
 }
 
 /// A part of a group's name.
@@ -38,10 +31,10 @@ pub enum By {
     /// The tool: its columns mean the same in every version.
     Tool,
     File,
-    Column(Place),
+    Column(ColumnIndex),
 }
 
-impl Places {
+impl LineColumns {
     /// Wants the columns.
     pub fn new(by: &[String], wanted: &mut Wanted) -> Self {
         let by = by.iter().map(|name| match name.as_str() {
@@ -59,7 +52,7 @@ impl Places {
             flags: wanted.column("flags"),
             stream: wanted.column("stream"),
             method: wanted.column("method"),
-            sums: SumPlaces::new(wanted),
+            sums: SumColumns::new(wanted),
         }
     }
 
@@ -83,29 +76,8 @@ impl Places {
         line.text(self.flags)
     }
 
-    /// Whether one of its flags makes a line doubtful. That a cached read is cached is no doubt.
+    /// Whether one of its flags makes a line doubtful.
     pub fn is_doubtful(&self, line: &Line<'_>) -> bool {
-        if line.cell(self.flags).is_empty() {
-            return false;
-        }
-        let is_meant = |flag: &str| flag == "cached" && line.cell(self.method) == b"cached";
-        self.flags(line).split_ascii_whitespace().any(|flag| DOUBTFUL.contains(&flag) && !is_meant(flag))
+        !line.cell(self.flags).is_empty() && line::is_doubtful(&self.flags(line), &line.text(self.method))
     }
-
-    /// When a line's span began, seconds since 1970; `None` if it does not say.
-    pub fn start(&self, line: &Line<'_>) -> Option<f64> {
-        let time = std::str::from_utf8(line.cell(self.time)).ok()?;
-        let time: SystemTime = humantime::parse_rfc3339(time).ok()?;
-        Some(time.duration_since(UNIX_EPOCH).ok()?.as_secs_f64())
-    }
-}
-
-/// Whether the lines of a tool are measurements.
-pub fn is_measurement(tool: &str) -> bool {
-    !OTHERS.iter().any(|other| tool.ends_with(other))
-}
-
-/// The tool that wrote the line, without the number of its columns.
-pub fn tool_of<'l>(line: &Line<'l>) -> &'l str {
-    schema::tag_parts(line.layout().tag().as_bytes()).map_or("", |(tool, _)| tool)
 }

@@ -1,0 +1,22 @@
+//! How the figures appear: what stdout is, and who hears the rest.
+
+use std::io::IsTerminal;
+
+use common::cli::{OutputArgs, Session};
+use common::output::Header;
+use common::schema::Schema;
+
+use crate::args::{Format, ShowArgs};
+
+impl ShowArgs {
+    /// `--format`, or what suits stdout.
+    pub fn format(&self) -> Format {
+        self.format.unwrap_or_else(|| if std::io::stdout().is_terminal() { Format::Table } else { Format::Csv })
+    }
+
+    /// Takes over signals, stdout and stderr; tables have no header of lines.
+    pub fn open(&self, schema: &Schema, is_lines: bool) -> anyhow::Result<Session> {
+        let header = if is_lines { self.header } else { Header::Never };
+        OutputArgs { label: None, header, quiet: self.quiet, summary: false }.open("runstat", schema)
+    }
+}
