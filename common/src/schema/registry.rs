@@ -83,7 +83,7 @@ pub fn holds(tool: &str) -> Holds {
 
 #[cfg(test)]
 mod tests {
-    use super::super::role::{Better, Kind, Share};
+    use super::super::role::{Better, RoleKind, Share};
     use super::*;
 
     #[test]
@@ -119,11 +119,11 @@ mod tests {
             let has = |name: &str| schema.columns().any(|column| column.name == name);
             for column in schema.columns() {
                 match column.role.kind {
-                    Kind::Share(Share::Of { part, whole } | Share::Without { part, whole }) => {
+                    RoleKind::Share(Share::Of { part, whole } | Share::Without { part, whole }) => {
                         assert!(has(part) && has(whole), "{} of {}", column.name, schema.tag);
                         shares += 1;
                     }
-                    Kind::Latency { of: Some(of), .. } => assert!(has(of), "{} of {}", column.name, schema.tag),
+                    RoleKind::Latency { of: Some(of), .. } => assert!(has(of), "{} of {}", column.name, schema.tag),
                     _ => {}
                 }
             }
@@ -171,13 +171,13 @@ mod tests {
 
     #[test]
     fn a_name_that_nobody_knows_tells_what_it_can() {
-        assert_eq!((role("things_pct").kind, unit("things_pct")), (Kind::Share(Share::OfTime), "%"));
-        for (extreme, kind) in [("min_wait_us", Kind::Smallest), ("max_wait_us", Kind::Largest)] {
+        assert_eq!((role("things_pct").kind, unit("things_pct")), (RoleKind::Share(Share::OfTime), "%"));
+        for (extreme, kind) in [("min_wait_us", RoleKind::Smallest), ("max_wait_us", RoleKind::Largest)] {
             assert_eq!((role(extreme).kind, role(extreme).better), (kind, Some(Better::Lower)));
         }
         assert_eq!(role("max_things_per_s").better, Some(Better::Higher));
-        assert_eq!(role("queue_s").kind, Kind::Spent);
-        assert_eq!(role("whatever").kind, Kind::Gauge);
+        assert_eq!(role("queue_s").kind, RoleKind::Spent);
+        assert_eq!(role("whatever").kind, RoleKind::Gauge);
     }
 
     #[test]

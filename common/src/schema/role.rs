@@ -7,7 +7,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Role {
     /// What it is.
-    pub kind: Kind,
+    pub kind: RoleKind,
     /// Its better end; `None` where there is none.
     pub better: Option<Better>,
     /// Its rank among those that a comparison or a chart is about when nobody says, from 1.
@@ -16,7 +16,7 @@ pub struct Role {
 
 /// What a column is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum RoleKind {
     /// Who, where, which: text or numbers that name what the line is about.
     Name,
     /// Which time of measuring the same thing it was: the next one has another, and is of nothing else for that.
@@ -84,58 +84,58 @@ pub enum Better {
     Lower,
 }
 
-const fn role(kind: Kind, better: Option<Better>) -> Role {
+const fn role(kind: RoleKind, better: Option<Better>) -> Role {
     Role { kind, better, headline: None }
 }
 
-/// See [`Kind::Name`].
-pub const NAME: Role = role(Kind::Name, None);
-/// See [`Kind::Instance`].
-pub const INSTANCE: Role = role(Kind::Instance, None);
-/// See [`Kind::Setting`]; nobody sweeps over it.
-pub const SETTING: Role = role(Kind::Setting { sweep: None }, None);
-/// See [`Kind::Amount`].
-pub const AMOUNT: Role = role(Kind::Amount, None);
-/// See [`Kind::Loss`].
-pub const LOSS: Role = role(Kind::Loss, Some(Better::Lower));
-/// See [`Kind::Spent`].
-pub const SPENT: Role = role(Kind::Spent, Some(Better::Lower));
-/// See [`Kind::Rate`].
-pub const RATE: Role = role(Kind::Rate, Some(Better::Higher));
-/// See [`Kind::Latency`].
-pub const LATENCY: Role = role(Kind::Latency { of: None, per_mille: None }, Some(Better::Lower));
-/// See [`Kind::Smallest`]; of times, so that less is better.
-pub const SMALLEST: Role = role(Kind::Smallest, Some(Better::Lower));
-/// See [`Kind::Gauge`].
-pub const GAUGE: Role = role(Kind::Gauge, None);
-/// See [`Kind::Note`].
-pub const NOTE: Role = role(Kind::Note, None);
+/// See [`RoleKind::Name`].
+pub const NAME: Role = role(RoleKind::Name, None);
+/// See [`RoleKind::Instance`].
+pub const INSTANCE: Role = role(RoleKind::Instance, None);
+/// See [`RoleKind::Setting`]; nobody sweeps over it.
+pub const SETTING: Role = role(RoleKind::Setting { sweep: None }, None);
+/// See [`RoleKind::Amount`].
+pub const AMOUNT: Role = role(RoleKind::Amount, None);
+/// See [`RoleKind::Loss`].
+pub const LOSS: Role = role(RoleKind::Loss, Some(Better::Lower));
+/// See [`RoleKind::Spent`].
+pub const SPENT: Role = role(RoleKind::Spent, Some(Better::Lower));
+/// See [`RoleKind::Rate`].
+pub const RATE: Role = role(RoleKind::Rate, Some(Better::Higher));
+/// See [`RoleKind::Latency`].
+pub const LATENCY: Role = role(RoleKind::Latency { of: None, per_mille: None }, Some(Better::Lower));
+/// See [`RoleKind::Smallest`]; of times, so that less is better.
+pub const SMALLEST: Role = role(RoleKind::Smallest, Some(Better::Lower));
+/// See [`RoleKind::Gauge`].
+pub const GAUGE: Role = role(RoleKind::Gauge, None);
+/// See [`RoleKind::Note`].
+pub const NOTE: Role = role(RoleKind::Note, None);
 /// See [`Share::OfTime`].
-pub const OF_TIME: Role = role(Kind::Share(Share::OfTime), None);
+pub const OF_TIME: Role = role(RoleKind::Share(Share::OfTime), None);
 
 /// A setting over which people sweep; the one of the lowest rank that differs is the one swept.
 pub const fn sweep(rank: u8) -> Role {
-    role(Kind::Setting { sweep: Some(rank) }, None)
+    role(RoleKind::Setting { sweep: Some(rank) }, None)
 }
 
 /// A quantile of a latency, per mille.
 pub const fn quantile(per_mille: u16) -> Role {
-    role(Kind::Latency { of: None, per_mille: Some(per_mille) }, Some(Better::Lower))
+    role(RoleKind::Latency { of: None, per_mille: Some(per_mille) }, Some(Better::Lower))
 }
 
 /// The mean latency of what the column `of` counts.
 pub const fn latency_of(of: &'static str) -> Role {
-    role(Kind::Latency { of: Some(of), per_mille: None }, Some(Better::Lower))
+    role(RoleKind::Latency { of: Some(of), per_mille: None }, Some(Better::Lower))
 }
 
 /// See [`Share::Of`].
 pub const fn share(part: &'static str, whole: &'static str) -> Role {
-    role(Kind::Share(Share::Of { part, whole }), None)
+    role(RoleKind::Share(Share::Of { part, whole }), None)
 }
 
 /// See [`Share::Without`].
 pub const fn share_without(part: &'static str, whole: &'static str) -> Role {
-    role(Kind::Share(Share::Without { part, whole }), None)
+    role(RoleKind::Share(Share::Without { part, whole }), None)
 }
 
 impl Role {
@@ -153,27 +153,27 @@ impl Role {
 
     /// Whether lines that differ in it are of different things.
     pub fn tells_apart(self) -> bool {
-        matches!(self.kind, Kind::Name | Kind::Setting { .. })
+        matches!(self.kind, RoleKind::Name | RoleKind::Setting { .. })
     }
 
     /// Whether it is a result, and not what somebody chose or what the line is called.
     pub fn is_measured(self) -> bool {
-        !self.tells_apart() && !matches!(self.kind, Kind::Instance | Kind::Note)
+        !self.tells_apart() && !matches!(self.kind, RoleKind::Instance | RoleKind::Note)
     }
 
     /// Whether more of the same work makes more of it.
     pub fn adds_up(self) -> bool {
-        matches!(self.kind, Kind::Amount | Kind::Loss | Kind::Spent)
+        matches!(self.kind, RoleKind::Amount | RoleKind::Loss | RoleKind::Spent)
     }
 
     /// Its rank among the settings that people sweep over.
     pub fn sweep_rank(self) -> Option<u8> {
-        if let Kind::Setting { sweep } = self.kind { sweep } else { None }
+        if let RoleKind::Setting { sweep } = self.kind { sweep } else { None }
     }
 
     /// Which quantile of a latency it is, per mille.
     pub fn per_mille(self) -> Option<u16> {
-        if let Kind::Latency { per_mille, .. } = self.kind { per_mille } else { None }
+        if let RoleKind::Latency { per_mille, .. } = self.kind { per_mille } else { None }
     }
 
     /// What a name promises: the end tells the unit, and with it the role; the beginning may say that it is an extreme.
@@ -193,9 +193,9 @@ impl Role {
             GAUGE
         };
         if name.starts_with("min_") {
-            Self { kind: Kind::Smallest, ..bare }
+            Self { kind: RoleKind::Smallest, ..bare }
         } else if name.starts_with("max_") {
-            Self { kind: Kind::Largest, ..bare }
+            Self { kind: RoleKind::Largest, ..bare }
         } else {
             bare
         }

@@ -20,7 +20,7 @@ pub enum Warning {
 }
 
 impl LossPlace {
-    /// The word in the lost_at column.
+    /// The word in the column `lost_at`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Card => "card",

@@ -1,7 +1,7 @@
 //! The columns that can be drawn, those of all tools, and which of them are drawn without being asked for.
 
 use common::schema::line::Line;
-use common::schema::role::{Kind, Role};
+use common::schema::role::{Role, RoleKind};
 use common::schema::{Schema, registry};
 
 /// What people call a series by, in this order.
@@ -36,7 +36,7 @@ pub fn looked_for() -> Vec<&'static str> {
 
 /// The headlines that are rates.
 pub fn rates() -> Vec<&'static str> {
-    registry::headlines().into_iter().filter(|name| registry::role(name).kind == Kind::Rate).collect()
+    registry::headlines().into_iter().filter(|name| registry::role(name).kind == RoleKind::Rate).collect()
 }
 
 /// The latency that is a headline: what a request is judged by.

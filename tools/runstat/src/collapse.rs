@@ -1,6 +1,6 @@
 //! Interval lines of one run become one value: a hundred seconds of one run are one run, not a hundred.
 
-use common::schema::role::{Kind, Role, Share};
+use common::schema::role::{Role, RoleKind, Share};
 
 /// What the value of a run is, given those of its intervals: the role of the column says it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,14 +25,18 @@ impl Rule {
     /// The rule for columns of this role.
     pub fn of(role: Role) -> Self {
         match role.kind {
-            Kind::Name | Kind::Instance | Kind::Setting { .. } => Self::Constant,
-            Kind::Amount | Kind::Loss | Kind::Spent => Self::Sum,
-            Kind::Smallest => Self::Min,
-            Kind::Largest | Kind::Latency { per_mille: Some(1000), .. } => Self::Max,
-            Kind::Share(Share::Of { .. }) => Self::Share,
-            Kind::Share(Share::Without { .. }) => Self::Rest,
-            Kind::Latency { of: Some(_), .. } => Self::MeanOfCount,
-            Kind::Rate | Kind::Share(Share::OfTime) | Kind::Latency { .. } | Kind::Gauge | Kind::Note => Self::Mean,
+            RoleKind::Name | RoleKind::Instance | RoleKind::Setting { .. } => Self::Constant,
+            RoleKind::Amount | RoleKind::Loss | RoleKind::Spent => Self::Sum,
+            RoleKind::Smallest => Self::Min,
+            RoleKind::Largest | RoleKind::Latency { per_mille: Some(1000), .. } => Self::Max,
+            RoleKind::Share(Share::Of { .. }) => Self::Share,
+            RoleKind::Share(Share::Without { .. }) => Self::Rest,
+            RoleKind::Latency { of: Some(_), .. } => Self::MeanOfCount,
+            RoleKind::Rate
+            | RoleKind::Share(Share::OfTime)
+            | RoleKind::Latency { .. }
+            | RoleKind::Gauge
+            | RoleKind::Note => Self::Mean,
         }
     }
 }

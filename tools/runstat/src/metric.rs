@@ -2,7 +2,7 @@
 
 use common::lines::{ColumnIndex, Line, Wanted};
 use common::schema::registry;
-use common::schema::role::{Kind, Share};
+use common::schema::role::{RoleKind, Share};
 
 use crate::collapse::{Piece, Rule};
 
@@ -21,8 +21,8 @@ impl Metric {
     pub fn new(name: &str, wanted: &mut Wanted) -> Self {
         let role = registry::role(name);
         let (part, whole) = match role.kind {
-            Kind::Share(Share::Of { part, whole } | Share::Without { part, whole }) => (Some(part), Some(whole)),
-            Kind::Latency { of, .. } => (None, of),
+            RoleKind::Share(Share::Of { part, whole } | Share::Without { part, whole }) => (Some(part), Some(whole)),
+            RoleKind::Latency { of, .. } => (None, of),
             _ => (None, None),
         };
         let mut find = |name: Option<&str>| name.map(|name| wanted.column(name));

@@ -1,7 +1,7 @@
 //! What there is to say about the findings.
 
 use common::schema::registry;
-use common::schema::role::Kind;
+use common::schema::role::RoleKind;
 
 use super::Advice;
 use crate::comparison::{Comparison, Summary};
@@ -131,7 +131,7 @@ impl Finder<'_> {
                 _ => false,
             };
             // Of runs as long or as large as the others, amounts can be compared; times only of those as large.
-            role.adds_up() && differ(1) && (role.kind == Kind::Spent || differ(0))
+            role.adds_up() && differ(1) && (role.kind == RoleKind::Spent || differ(0))
         };
         let unlike: Vec<_> = findings.comparisons.iter().filter(of_unlike_work).collect();
         let summary = &self.summaries()[unlike.first()?.of];

@@ -1,7 +1,7 @@
 //! The columns of a time series: which have something to tell, and of which tests.
 
 use common::schema::registry;
-use common::schema::role::Kind;
+use common::schema::role::RoleKind;
 
 use crate::columns::{self, ERRORS, ROUND_TRIPS};
 use crate::kinds::rows::is_request;
@@ -59,7 +59,7 @@ impl<'a> Drawn<'a> {
     /// One that nobody asked for.
     fn suiting(name: &'a str) -> Self {
         let of = match registry::role(name).kind {
-            Kind::Rate => Of::Transfers,
+            RoleKind::Rate => Of::Transfers,
             _ if ROUND_TRIPS.contains(&name) => Of::Senders,
             _ => Of::All,
         };
