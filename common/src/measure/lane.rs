@@ -162,8 +162,11 @@ impl<Own> Track<Own> {
 }
 
 impl<Own> Lane<Own> {
-    /// The first operation of this lane began at `at`. To be called by its worker, once or more often.
+    /// The first operation of this lane began at `at`. To be called by its worker; calls after the first cost next to nothing.
     pub fn begin(&self, at: Instant) {
+        if self.begun.get().is_some() {
+            return;
+        }
         self.begun.get_or_init(|| {
             let timer = ThreadTimer::start();
             let before = timer.time();
