@@ -4,5 +4,5 @@ pub mod access;
 pub mod listener;
 pub mod peer;
 pub mod peer_line;
-pub mod socket;
+pub mod resolve;
 pub mod wire;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 
 use crate::net::access::Secret;
-use crate::net::socket;
+use crate::net::resolve::resolve;
 use crate::units;
 
 /// The port that firewalls already know from iperf3.
@@ -43,7 +43,7 @@ impl PeerArgs {
     /// Its addresses of the family asked for.
     pub fn addresses(&self, deadline: Instant) -> anyhow::Result<Vec<SocketAddr>> {
         let host = self.host.trim_start_matches('[').trim_end_matches(']');
-        let mut addresses = socket::resolve(host, self.port, deadline)?;
+        let mut addresses = resolve(host, self.port, deadline)?;
         addresses.retain(|address| !(self.ipv4 && address.is_ipv6() || self.ipv6 && address.is_ipv4()));
         if addresses.is_empty() {
             bail!("{host} has no address of the family asked for (-4, -6)");

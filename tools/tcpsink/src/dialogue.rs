@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, anyhow, bail};
 use common::cli::Session;
 use common::net::peer_line::PeerLine;
-use common::net::socket;
 use common::net::wire::WireError;
 use common::schema::line::Flag;
 use common::schema::tcpsink::SCHEMA;
@@ -28,6 +27,7 @@ use crate::protocol::{FromClient, FromSink};
 use crate::pulse::Pulse;
 use crate::request::{Request, TestKind, Way};
 use crate::role::Role;
+use crate::socket;
 
 /// How long an interrupted client waits for the sink's lines: people who press ^C want the prompt back.
 const LAST_WORD: Duration = Duration::from_secs(1);

@@ -12,8 +12,8 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use common::cli::Ending;
+use common::net::access;
 use common::net::listener::{Places, Refusal};
-use common::net::{access, socket};
 use common::schema::tcpsink::SCHEMA;
 use common::units;
 
@@ -22,6 +22,7 @@ use crate::engine::Stream;
 use crate::protocol::{FromClient, FromSink, Opening};
 use crate::request::Request;
 use crate::serve::{self, Asked, Joining, Sink};
+use crate::socket;
 use crate::{activation, control};
 
 /// Connections that may wait at once.

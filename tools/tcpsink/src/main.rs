@@ -19,6 +19,7 @@ mod request;
 mod role;
 mod run;
 mod serve;
+mod socket;
 mod tcp_info;
 mod tcp_state;
 

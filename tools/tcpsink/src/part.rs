@@ -2,7 +2,6 @@
 
 use common::measure::crew::CpuList;
 use common::measure::sample::Identity;
-use common::net::socket::Options;
 use common::schema::tcpsink::SCHEMA;
 
 use crate::engine::Method;
@@ -11,6 +10,7 @@ use crate::engine::send::{MESSAGE, Sending};
 use crate::plan::Plan;
 use crate::request::{Request, TestKind, Way};
 use crate::role::Role;
+use crate::socket::Options;
 
 /// Which end this is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,10 +5,10 @@ use common::measure::crew::CpuList;
 use common::measure::sample;
 use common::net::access::Secret;
 use common::net::peer::PeerArgs;
-use common::net::socket::Options;
 
 use crate::args::{RouteArgs, TcpArgs};
 use crate::part::Speaker;
+use crate::socket::Options;
 
 /// The way to a sink.
 #[derive(Debug)]

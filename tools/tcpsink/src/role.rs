@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use common::measure::crew::Work;
-use common::net::socket;
 
 use crate::engine::connect::Knock;
 use crate::engine::file::{CHUNK, Input, Output};
@@ -13,6 +12,7 @@ use crate::engine::receive::{self, Intake};
 use crate::engine::send::{Sender, Sending};
 use crate::engine::{Lane, Own, Stages, Stream};
 use crate::plan::Plan;
+use crate::socket;
 
 /// What the workers of a flow do.
 #[derive(Debug)]

@@ -10,7 +10,6 @@ use anyhow::{Context, anyhow, bail};
 use common::cli::Session;
 use common::net::access::Secret;
 use common::net::listener::{Journal, Refusal};
-use common::net::socket;
 use common::schema::line::Flag;
 use common::schema::tcpsink::SCHEMA;
 use socket2::SockRef;
@@ -27,6 +26,7 @@ use crate::pulse::Pulse;
 use crate::record::Record;
 use crate::request::{Request, TestKind, Way};
 use crate::role::Role;
+use crate::socket;
 
 /// How long a client of ours may take from one step of the opening to the next.
 const JOIN_TIME: Duration = Duration::from_secs(10);

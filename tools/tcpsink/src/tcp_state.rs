@@ -1,8 +1,7 @@
 //! What the kernel says of a stream, or of all of one direction, at one moment.
 
-use common::net::socket;
-
 use crate::engine::Stream;
+use crate::socket;
 use crate::tcp_info::TcpInfo;
 
 /// What the kernel says of a stream, or of all of one direction, at one moment.

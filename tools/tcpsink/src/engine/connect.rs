@@ -1,15 +1,15 @@
 //! Connect, say one line, get one byte, close: what a connection costs, and how long it takes until the other end's
-//! application answers.
+//! application answers.use crate::socket::{self, Options};
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use common::net::socket::{self, Options};
 use socket2::SockRef;
 
 use super::{Lane, idle};
+use crate::socket::{self, Options};
 
 /// Where to connect to, again and again.
 #[derive(Debug, Clone)]

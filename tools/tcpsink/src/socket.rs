@@ -1,39 +1,17 @@
-//! TCP sockets: resolve, connect, listen, and the options of a connection, read back as granted.
+//! TCP sockets: connect, listen, and the options of a connection, read back as granted.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
-use std::sync::mpsc;
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow};
+use common::net::listener;
 use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::IpBindAddressNoPort;
 use socket2::{Domain, Socket, Type};
 
-use super::listener;
-
 /// Connections that the kernel may hold ready for `accept(2)`; it caps this at `net.core.somaxconn`.
 const BACKLOG: i32 = 4096;
-
-/// Looks `host` up, giving up at `deadline` however long the resolver goes on.
-pub fn resolve(host: &str, port: u16, deadline: Instant) -> anyhow::Result<Vec<SocketAddr>> {
-    if let Ok(address) = host.parse::<IpAddr>() {
-        return Ok(vec![(address, port).into()]);
-    }
-    let (sender, receiver) = mpsc::channel();
-    let name = host.to_owned();
-    // Left to itself when it is late: getaddrinfo(3) cannot be interrupted.
-    std::thread::Builder::new().name("resolve".into()).spawn(move || {
-        let found = (name.as_str(), port).to_socket_addrs().map(Vec::from_iter);
-        // Nobody listens any more: the deadline has passed.
-        let _ = sender.send(found);
-    })?;
-    match receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-        Ok(Ok(addresses)) if addresses.is_empty() => bail!("cannot resolve {host}: no address"),
-        Ok(found) => found.with_context(|| format!("cannot resolve {host}")),
-        Err(_) => bail!("cannot resolve {host}: no answer in time (--connect-timeout)"),
-    }
-}
 
 /// Options of a connection, as asked for. Where there is nothing, the kernel's default stays.
 #[derive(Debug, Clone, Default)]
@@ -180,7 +158,7 @@ mod tests {
         let listener = listen(None, 0).unwrap();
         let port = listener.local_addr().unwrap().port();
         let soon = Instant::now() + Duration::from_secs(5);
-        let stream = connect(&resolve("127.0.0.1", port, soon).unwrap(), &Options::default(), soon).unwrap();
+        let stream = connect(&[([127, 0, 0, 1], port).into()], &Options::default(), soon).unwrap();
         assert_eq!(peer_address(&stream), "127.0.0.1");
         assert_eq!(peer_address(&listener.accept().unwrap().0), "127.0.0.1");
         assert!(congestion_control(&stream).is_some());
@@ -214,8 +192,6 @@ mod tests {
     #[test]
     fn errors_name_what_was_tried() {
         let soon = Instant::now() + Duration::from_secs(5);
-        let error = resolve("no.such.host.invalid", 1, soon).unwrap_err();
-        assert!(error.to_string().starts_with("cannot resolve no.such.host.invalid"), "{error:#}");
         let closed = listen(Some("127.0.0.1".parse().unwrap()), 0).unwrap().local_addr().unwrap();
         let error = connect(&[closed], &Options::default(), soon).unwrap_err();
         assert!(error.to_string().contains("Connection refused"), "{error:#}");

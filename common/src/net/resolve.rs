@@ -1,0 +1,42 @@
+//! Names of hosts.
+
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::sync::mpsc;
+use std::time::Instant;
+
+use anyhow::{Context, bail};
+
+/// Looks `host` up, giving up at `deadline` however long the resolver goes on.
+pub fn resolve(host: &str, port: u16, deadline: Instant) -> anyhow::Result<Vec<SocketAddr>> {
+    if let Ok(address) = host.parse::<IpAddr>() {
+        return Ok(vec![(address, port).into()]);
+    }
+    let (sender, receiver) = mpsc::channel();
+    let name = host.to_owned();
+    // Left to itself when it is late: getaddrinfo(3) cannot be interrupted.
+    std::thread::Builder::new().name("resolve".into()).spawn(move || {
+        let found = (name.as_str(), port).to_socket_addrs().map(Vec::from_iter);
+        // Nobody listens any more: the deadline has passed.
+        let _ = sender.send(found);
+    })?;
+    match receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+        Ok(Ok(addresses)) if addresses.is_empty() => bail!("cannot resolve {host}: no address"),
+        Ok(found) => found.with_context(|| format!("cannot resolve {host}")),
+        Err(_) => bail!("cannot resolve {host}: no answer in time (--connect-timeout)"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn addresses_need_no_looking_up_and_errors_name_the_host() {
+        let soon = Instant::now() + Duration::from_secs(5);
+        assert_eq!(resolve("::1", 5, soon).unwrap()[0].to_string(), "[::1]:5");
+        let error = resolve("no.such.host.invalid", 1, soon).unwrap_err();
+        assert!(error.to_string().starts_with("cannot resolve no.such.host.invalid"), "{error:#}");
+    }
+}
