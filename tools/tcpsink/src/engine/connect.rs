@@ -1,5 +1,5 @@
 //! Connect, say one line, get one byte, close: what a connection costs, and how long it takes until the other end's
-//! application answers.use crate::socket::{self, Options};
+//! application answers.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
