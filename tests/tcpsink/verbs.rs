@@ -1,6 +1,14 @@
 //! Every direction, streams, latency, and the options of a connection.
 
-use super::*;
+use std::io::Read;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::Signal;
+use testkit::bed::{Bed, RECEIVER};
+use testkit::eventually;
+
+use super::{mbit_per_s, sink, sum, tcpsink};
 
 fn client(port: &str, verb: &str, args: &[&str]) -> testkit::Ended {
     tcpsink().run(&[&[verb, "127.0.0.1", "--port", port], args].concat())
