@@ -25,11 +25,13 @@ fn ifstat() -> Tool {
     Tool::new(env!("CARGO_BIN_EXE_ifstat"))
 }
 
-/// The lines of one interface and test.
-fn of<'a>(records: &'a [Record], target: &str, test: &str, span: &str) -> Vec<&'a Record> {
+/// The lines of one interface and test; there are some.
+fn some<'a>(records: &'a [Record], target: &str, test: &str, span: &str) -> Vec<&'a Record> {
     let is_it =
         |record: &&Record| (record.text("target"), record.text("test"), record.text("span")) == (target, test, span);
-    records.iter().filter(is_it).collect()
+    let some: Vec<_> = records.iter().filter(is_it).collect();
+    assert!(!some.is_empty(), "no {span} of {target} {test} in {records:?}");
+    some
 }
 
 fn sum(records: &[&Record], column: &str) -> u64 {
@@ -37,7 +39,7 @@ fn sum(records: &[&Record], column: &str) -> u64 {
 }
 
 fn total<'a>(records: &'a [Record], target: &str, test: &str) -> &'a Record {
-    let totals = of(records, target, test, "total");
+    let totals = some(records, target, test, "total");
     assert_eq!(totals.len(), 1, "totals of {target} {test}: {records:?}");
     totals[0]
 }

@@ -16,13 +16,13 @@ fn time_intervals_warm_up_and_runs_are_heeded() {
         [&file, "--method", "cached", "--time", "600ms", "--interval", "200ms", "--warmup", "100ms", "--runs", "2"];
     let ended = diskread().run(&args).success();
     assert_eq!(ended.stderr, "", "nothing to say off a terminal");
-    let totals = ended.select("seq_read", "total");
+    let totals = ended.some("seq_read", "total");
     assert_eq!(totals.iter().map(|line| line.count("run")).collect::<Vec<_>>(), [1, 2]);
     for total in &totals {
         assert!((0.5..1.5).contains(&total.number("seconds")), "{total:?}");
         assert!(total.count("bytes") > 2 * MIB, "goes round: {total:?}");
         let of_run = |line: &&Record| line.text("run") == total.text("run");
-        let intervals = ended.select("seq_read", "interval");
+        let intervals = ended.some("seq_read", "interval");
         let sum: u64 = intervals.iter().filter(of_run).map(|line| line.count("bytes")).sum();
         assert_eq!(sum, total.count("bytes"));
     }

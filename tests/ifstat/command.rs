@@ -5,7 +5,7 @@ use std::time::Duration;
 use nix::sys::signal::Signal;
 use testkit::eventually;
 
-use super::{ifstat, of};
+use super::{ifstat, some};
 
 #[test]
 fn a_command_lends_its_status() {
@@ -35,7 +35,7 @@ fn a_commands_time_is_measured_and_its_output_stays_out_of_the_lines() {
         ["lo", "--stdout", file.to_str().unwrap(), "--interval", "50ms", "--", "sh", "-c", "echo out; sleep 0.2"];
     let ended = ifstat().run(&args).success();
     assert_eq!((ended.stderr.as_str(), std::fs::read_to_string(file).unwrap().as_str()), ("", "out\n"));
-    assert!(of(&ended.records(), "lo", "rx", "interval").len() > 1, "intervals when asked for");
+    assert!(some(&ended.records(), "lo", "rx", "interval").len() > 1, "intervals when asked for");
 }
 
 #[test]

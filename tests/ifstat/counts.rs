@@ -7,7 +7,7 @@ use std::time::Duration;
 use testkit::eventually;
 
 use super::space::{self, Space};
-use super::{of, total};
+use super::{some, total};
 
 #[test]
 fn datagrams_over_a_veth_are_counted_with_their_headers() {
@@ -83,7 +83,7 @@ fn more_than_four_gib_in_one_interval_are_exact() {
         assert_eq!(record.count("bytes"), kernel[test].0);
         assert_eq!(record.count("ops"), kernel[test].1);
         assert!(record.count("bytes") > PAYLOAD);
-        let longest = of(&records, "lo", test, "interval").into_iter().map(|record| record.count("bytes")).max();
+        let longest = some(&records, "lo", test, "interval").into_iter().map(|record| record.count("bytes")).max();
         assert!(longest > Some(u64::from(u32::MAX)), "one interval has it: {longest:?}");
         assert_eq!((record.text("speed_mbit"), record.text("util_pct"), record.text("flags")), ("", "", ""));
     }

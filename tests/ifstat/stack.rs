@@ -4,7 +4,7 @@ use std::net::UdpSocket;
 use std::time::Duration;
 
 use super::space::{self, Space};
-use super::{of, total};
+use super::{some, total};
 
 #[test]
 fn frames_that_nobody_wants_are_dropped_but_not_lost() {
@@ -17,7 +17,7 @@ fn frames_that_nobody_wants_are_dropped_but_not_lost() {
     let card = total(&records, "vb", "rx");
     assert!(card.count("dropped") >= FRAMES, "{card:?}");
     assert_eq!(card.count("lost"), 0);
-    let verdict = of(&records, &there.name, "stack", "total");
+    let verdict = some(&records, &there.name, "stack", "total");
     assert_eq!(verdict[0].text("lost_at"), "none", "{records:?}");
 }
 
@@ -44,7 +44,7 @@ fn a_full_socket_buffer_is_not_the_cards_fault() {
     assert!(udp.count("rcvbuf_errors") > 900, "{udp:?}");
     assert_eq!(udp.count("ops"), 0, "nobody read");
     assert_eq!(udp.count("lost"), udp.count("rcvbuf_errors"));
-    assert_eq!(of(&records, &space.name, "stack", "total")[0].text("lost_at"), "socket");
+    assert_eq!(some(&records, &space.name, "stack", "total")[0].text("lost_at"), "socket");
     assert!(ended.stderr.contains("at the socket") && ended.stderr.contains("rmem_max"), "{}", ended.stderr);
 }
 
@@ -69,5 +69,5 @@ fn a_queue_that_drops_is_named() {
     let queue = total(&records, "va", "qdisc");
     assert!(queue.count("dropped") > 10, "{queue:?}");
     assert_eq!(queue.text("driver"), "tbf");
-    assert!(of(&records, &here.name, "stack", "total")[0].text("lost_at").split(' ').any(|place| place == "queue"));
+    assert!(some(&records, &here.name, "stack", "total")[0].text("lost_at").split(' ').any(|place| place == "queue"));
 }

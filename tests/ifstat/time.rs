@@ -6,7 +6,7 @@ use std::time::Duration;
 use nix::sys::signal::Signal;
 use testkit::Record;
 
-use super::{ifstat, of, space, total};
+use super::{ifstat, some, space, total};
 
 #[test]
 fn an_open_end_is_no_failure_and_a_cut_one_is_death_by_signal() {
@@ -16,7 +16,7 @@ fn an_open_end_is_no_failure_and_a_cut_one_is_death_by_signal() {
     let ended = running.end().success();
     let records = ended.records();
     let seconds = |records: &[&Record]| records.iter().map(|record| record.number("seconds")).sum::<f64>();
-    let intervals = of(&records, "lo", "rx", "interval");
+    let intervals = some(&records, "lo", "rx", "interval");
     let difference = seconds(&intervals) - total(&records, "lo", "rx").number("seconds");
     assert!(difference.abs() < 1e-4, "intervals add up to the total: {records:?}");
     let running = ifstat().start(&["lo", "--interval", "50ms", "--time", "50s"]);
@@ -40,7 +40,7 @@ fn short_intervals_are_each_measured() {
     let ended = ifstat().run(&["lo", "--interval", "10ms", "--count", "100"]).success();
     let records = ended.records();
     for test in ["rx", "tx"] {
-        let intervals = of(&records, "lo", test, "interval");
+        let intervals = some(&records, "lo", test, "interval");
         assert_eq!(intervals.len(), 100);
         let seconds: f64 = intervals.iter().map(|record| record.number("seconds")).sum();
         assert!((seconds - total(&records, "lo", test).number("seconds")).abs() < 1e-3);
@@ -59,7 +59,7 @@ fn a_pause_is_one_long_line_and_no_burst() {
     let before = running.records().len();
     running.wait_for_records(before + 8);
     let records = space::stop(running).records();
-    let intervals = of(&records, "lo", "rx", "interval");
+    let intervals = some(&records, "lo", "rx", "interval");
     assert!(intervals.iter().any(|record| record.number("seconds") > 0.8), "one long line: {intervals:?}");
     // Each line but the last has at least one deadline of its own behind it.
     let deadlines = total(&records, "lo", "rx").number("seconds") / 0.1;

@@ -118,7 +118,7 @@ fn intervals_follow_each_other_and_add_up() {
     let scratch = Scratch::new();
     let args = ["file", scratch.text(), "--size", "64M", "--phases", "rand_write", "--ops", "16384"];
     let ended = nfscopy().run(&[&args[..], &["--interval", "10ms", "--quiet"]].concat()).success();
-    let (intervals, total) = (ended.select("rand_write", "interval"), ended.total("rand_write"));
+    let (intervals, total) = (ended.some("rand_write", "interval"), ended.total("rand_write"));
     assert!(intervals.len() >= 3, "{ended:?}");
     let sum = |column: &str| intervals.iter().map(|record| record.count(column)).sum::<u64>();
     assert_eq!((sum("bytes"), sum("ops")), (total.count("bytes"), total.count("ops")));

@@ -17,7 +17,7 @@ fn both_ends_report_and_intervals_add_up() {
         .success();
     assert_eq!(ended.stderr, "", "nothing to say off a terminal");
     for test in ["tcp_send", "tcp_recv"] {
-        let (intervals, total) = (ended.select(test, "interval"), ended.total(test));
+        let (intervals, total) = (ended.some(test, "interval"), ended.total(test));
         assert_eq!(intervals.len(), 3, "{test}");
         assert_eq!(sum(&intervals), total.count("bytes"));
         assert_eq!(total.text("label"), "a,\"b\"\nc ü");

@@ -32,8 +32,11 @@ fn a_shaped_link_is_measured_at_the_receiver() {
     assert_eq!(sent.count("bytes"), received.count("bytes"));
     assert!(received.number("seconds") > sent.number("seconds") + 0.1, "the queue drains after the sender's end");
     // In a shorter one, the bytes that came with its first call weigh too much.
-    for line in ended.select("tcp_recv", "interval").iter().filter(|line| line.number("seconds") > 0.5) {
-        assert!(mbit_per_s(line) <= 9.8, "{line:?}");
+    let mut intervals = ended.some("tcp_recv", "interval");
+    intervals.retain(|line| line.number("seconds") > 0.5);
+    assert!(intervals.len() >= 2, "{ended:?}");
+    for line in intervals {
+        assert!(mbit_per_s(&line) <= 9.8, "{line:?}");
     }
 
     // 24 bytes a frame for preamble, checksum and gap: as on a 100BASE-TX wire.

@@ -15,7 +15,7 @@ fn both_ends_report_and_intervals_add_up() {
         let args = ["--rate", "20M", "--size", "1000", "--time", "900ms", "--interval", "300ms", "--label", "a,\"b\""];
         let ended = client(&port, verb, &args).success();
         for total in both_totals(&ended) {
-            let intervals = ended.select(total.text("test"), "interval");
+            let intervals = ended.some(total.text("test"), "interval");
             assert_eq!(intervals.len(), 3, "{verb}");
             assert_eq!(intervals.iter().map(|line| line.count("bytes")).sum::<u64>(), total.count("bytes"));
             assert_eq!((total.text("label"), total.text("flags"), total.count("lost")), ("a,\"b\"", "", 0));
@@ -99,7 +99,7 @@ fn rates_and_bursts_are_kept() {
     let (_listener, port) = listener(&[]);
     let args = ["--rate", "10M", "--burst", "10", "--size", "1250", "--time", "3s", "--interval", "1s"];
     let ended = client(&port, "send", &args).success();
-    for line in ended.select("udp_send", "interval") {
+    for line in ended.some("udp_send", "interval") {
         assert!((9.8..=10.2).contains(&mbit_per_s(&line)), "{line:?}");
     }
     let slow = client(&port, "send", &["--rate", "7776", "--size", "972", "--time", "5s"]).success();

@@ -12,7 +12,7 @@ use std::io::Write;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-pub use records::{Record, records};
+pub use records::{Record, records, some};
 pub use tool::{Ended, Running, Tool};
 
 /// Set by CI, where every package is installed: a skipped test is a failure there.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::records::{Record, records};
+use crate::records::{Record, records, some};
 
 /// No test waits longer for a tool.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -69,13 +69,22 @@ impl Tool {
         self.start(args).end()
     }
 
+    /// Runs it to its end with its lines going elsewhere.
+    pub fn run_into(&self, args: &[&str], stdout: impl Into<Stdio>) -> Ended {
+        self.spawn(args, stdout.into()).end()
+    }
+
     /// Starts it in the background.
     ///
     /// # Panics
     /// If it cannot be started.
     pub fn start(&self, args: &[&str]) -> Running {
-        let mut child = self.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("can start");
-        let stdout = gather(child.stdout.take().expect("piped"));
+        self.spawn(args, Stdio::piped())
+    }
+
+    fn spawn(&self, args: &[&str], stdout: Stdio) -> Running {
+        let mut child = self.command(args).stdout(stdout).stderr(Stdio::piped()).spawn().expect("can start");
+        let stdout = child.stdout.take().map_or_else(Gathered::nothing, gather);
         let stderr = gather(child.stderr.take().expect("piped"));
         Running { child, stdout, stderr, began: Instant::now(), is_over: false }
     }
@@ -88,6 +97,11 @@ struct Gathered {
 }
 
 impl Gathered {
+    /// What was sent elsewhere.
+    fn nothing() -> Self {
+        Self { text: Arc::default(), thread: None }
+    }
+
     fn text(&self) -> String {
         String::from_utf8(self.text.lock().expect("no panic").clone()).expect("UTF-8")
     }
@@ -203,14 +217,22 @@ impl Drop for Running {
 }
 
 impl Ended {
-    /// The lines it printed.
+    /// The lines it printed; there are some, so that a loop over them looks at something.
+    ///
+    /// # Panics
+    /// If there is none.
     pub fn records(&self) -> Vec<Record> {
-        records(&self.stdout)
+        let records = records(&self.stdout);
+        assert!(!records.is_empty(), "no line: {self:?}");
+        records
     }
 
-    /// The lines of one test and span.
-    pub fn select(&self, test: &str, span: &str) -> Vec<Record> {
-        self.records().into_iter().filter(|record| record.text("test") == test && record.text("span") == span).collect()
+    /// The lines of one test and span; there are some.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn some(&self, test: &str, span: &str) -> Vec<Record> {
+        some(&self.records(), test, span)
     }
 
     /// The one total of `test`.
@@ -218,7 +240,7 @@ impl Ended {
     /// # Panics
     /// If there is not exactly one.
     pub fn total(&self, test: &str) -> Record {
-        let mut totals = self.select(test, "total");
+        let mut totals = self.some(test, "total");
         assert_eq!(totals.len(), 1, "totals of {test}: {self:?}");
         totals.remove(0)
     }
