@@ -14,6 +14,27 @@ fn fact(ended: &Ended, target: &str, key: &str) -> Option<String> {
     found.map(|record| record.text("value").to_owned())
 }
 
+/// The options of ethtool(8) that print numbers, and what their facts begin with.
+const SETTINGS: [(&str, &str); 3] = [("-g", "rings"), ("-c", "coalesce"), ("-l", "channels")];
+
+/// The numbers that ethtool prints for people (not all versions have them as JSON), by the names of their facts.
+fn settings(text: &str, group: &str) -> Vec<(String, String)> {
+    let mut suffix = "";
+    let mut settings = Vec::new();
+    for line in text.lines() {
+        match line.split_once(':').map(|(name, value)| (name, value.trim())) {
+            Some(("Pre-set maximums", _)) => suffix = "_max",
+            Some(("Current hardware settings", _)) => suffix = "",
+            Some((name, value)) if value.parse::<u64>().is_ok() => {
+                let name = name.to_lowercase().replace(['-', ' '], "_").replace("frames", "max_frames");
+                settings.push((format!("{group}.{name}{suffix}"), value.to_owned()));
+            }
+            _ => {}
+        }
+    }
+    settings
+}
+
 #[test]
 fn facts_are_what_ethtool_says() {
     if !has_program("ethtool", "ethtool") {
@@ -31,13 +52,13 @@ fn facts_are_what_ethtool_says() {
     assert_eq!(fact(&ended, "va", "driver.version"), Some(field("version:")));
     assert_eq!(fact(&ended, "va", "speed.nominal").as_deref(), Some("yes"));
     assert!(ended.records().iter().all(|record| !["", "N/A", "n/a", "-1"].contains(&record.text("value"))));
-    for (option, prefix) in [("-g", "rings"), ("-c", "coalesce"), ("-l", "channels")] {
-        let Ok(json) = serde_json::from_str::<serde_json::Value>(&said(&["--json", option, "va"])) else { continue };
-        for (name, value) in json[0].as_object().unwrap().iter().filter(|(_, value)| value.is_u64()) {
-            let key = format!("{prefix}.{}", name.replace('-', "_").replace("frames", "max_frames"));
-            assert_eq!(fact(&ended, "va", &key), Some(value.to_string()), "{option} {name}");
-        }
+    let numbers = SETTINGS.iter().flat_map(|(option, group)| settings(&said(&[option, "va"]), group));
+    let mut compared = 0;
+    for (key, value) in numbers {
+        assert_eq!(fact(&ended, "va", &key), Some(value), "{key}");
+        compared += 1;
     }
+    assert!(compared >= 4, "a veth has channels");
     let features: serde_json::Value = serde_json::from_str(&said(&["--json", "-k", "va"])).unwrap();
     let features = features[0].as_object().unwrap();
     let mut compared = 0;
@@ -58,18 +79,18 @@ fn facts_of_real_cards_are_what_ethtool_says() {
     let ended = ifstat().run(&["facts"]).success();
     let mut targets: Vec<_> = ended.records().iter().map(|record| record.text("target").to_owned()).collect();
     targets.dedup();
+    let mut compared = 0;
     for target in targets {
-        for (option, prefix, names) in [
-            ("-g", "rings", &[("rx", "rx"), ("tx", "tx"), ("rx-max", "rx_max"), ("tx-max", "tx_max")][..]),
-            ("-c", "coalesce", &[("rx-usecs", "rx_usecs"), ("tx-usecs", "tx_usecs"), ("rx-frames", "rx_max_frames")]),
-        ] {
-            let output = Command::new("ethtool").args(["--json", option, &target]).output().unwrap();
-            let Ok(json) = serde_json::from_slice::<serde_json::Value>(&output.stdout) else { continue };
-            for (name, key) in names {
-                let value = json[0].get(name).filter(|value| value.is_u64()).map(ToString::to_string);
-                assert_eq!(fact(&ended, &target, &format!("{prefix}.{key}")), value, "{target} {name}");
+        for (option, group) in SETTINGS {
+            let output = Command::new("ethtool").args([option, &target]).output().unwrap();
+            for (key, value) in settings(&String::from_utf8(output.stdout).unwrap(), group) {
+                assert_eq!(fact(&ended, &target, &key), Some(value), "{target} {key}");
+                compared += 1;
             }
         }
+    }
+    if compared == 0 {
+        testkit::skip("no card here has settings", "run it where one has rings, channels or coalescing");
     }
 }
 
