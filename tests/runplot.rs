@@ -136,10 +136,5 @@ fn keeps_the_contract_of_all_tools() {
 
 #[test]
 fn help_and_columns_are_as_recorded() {
-    for (args, snapshot) in [
-        ("--help", include_str!("snapshots/runplot-help.txt")),
-        ("--columns", include_str!("snapshots/runplot-columns.csv")),
-    ] {
-        assert_eq!(runplot().run(&[args]).success().stdout, snapshot, "{args}; `make snapshots` records it anew");
-    }
+    contract::is_as_recorded(&runplot(), "runplot");
 }

@@ -14,7 +14,8 @@ mod strangers;
 use std::process::Command;
 
 use testkit::bed::Bed;
-use testkit::{Ended, Record, Running, Tool, contract};
+use testkit::contract;
+use testkit::{Ended, Record, Running, Tool};
 
 fn udpblast() -> Tool {
     Tool::new(env!("CARGO_BIN_EXE_udpblast"))
@@ -87,15 +88,5 @@ fn keeps_the_contract() {
 
 #[test]
 fn help_and_columns_are_as_recorded() {
-    for (args, snapshot) in [
-        (&["--help"][..], include_str!("snapshots/udpblast-help.txt")),
-        (&["listen", "--help"], include_str!("snapshots/udpblast-listen-help.txt")),
-        (&["send", "--help"], include_str!("snapshots/udpblast-send-help.txt")),
-        (&["recv", "--help"], include_str!("snapshots/udpblast-recv-help.txt")),
-        (&["ping", "--help"], include_str!("snapshots/udpblast-ping-help.txt")),
-        (&["search", "--help"], include_str!("snapshots/udpblast-search-help.txt")),
-        (&["--columns"], include_str!("snapshots/udpblast-columns.csv")),
-    ] {
-        assert_eq!(udpblast().run(args).success().stdout, snapshot, "{args:?}; `make snapshots` records it anew");
-    }
+    contract::is_as_recorded(&udpblast(), "udpblast");
 }
