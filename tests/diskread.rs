@@ -17,7 +17,8 @@ mod reading;
 #[path = "diskread/refusals.rs"]
 mod refusals;
 
-use testkit::contract;
+use testkit::contract::{self, Way};
+use testkit::disk::Scratch;
 use testkit::{Ended, Record, Tool};
 
 const MIB: u64 = 1 << 20;
@@ -85,4 +86,11 @@ fn keeps_the_contract() {
 #[test]
 fn help_and_columns_are_as_recorded() {
     contract::is_as_recorded(&diskread(), "diskread");
+}
+
+#[test]
+fn measures_as_every_tool_does() {
+    let scratch = Scratch::new();
+    let file = scratch.file("f", MIB);
+    contract::measures(&diskread(), &Way::timed(&[&file, "--method", "direct", "--pattern", "rand", "--block", "4K"]));
 }

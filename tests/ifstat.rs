@@ -19,7 +19,7 @@ mod stack;
 #[path = "ifstat/time.rs"]
 mod time;
 
-use testkit::contract;
+use testkit::contract::{self, Way};
 use testkit::{Record, Tool};
 
 fn ifstat() -> Tool {
@@ -76,4 +76,11 @@ fn keeps_the_contract() {
 #[test]
 fn help_and_columns_are_as_recorded() {
     contract::is_as_recorded(&ifstat(), "ifstat");
+}
+
+#[test]
+fn measures_as_every_tool_does() {
+    let except = [("signals", "what a signal cuts short is not flagged partial")];
+    let way = Way { warms_up: false, repeats: false, except: &except, ..Way::timed(&["lo"]) };
+    contract::measures(&ifstat(), &way);
 }

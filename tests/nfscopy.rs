@@ -11,7 +11,7 @@ mod file;
 
 use std::fs;
 
-use testkit::contract;
+use testkit::contract::{self, Way};
 use testkit::disk::{Scratch, names};
 use testkit::{Record, Tool};
 
@@ -73,6 +73,32 @@ fn keeps_the_contract() {
 #[test]
 fn help_and_columns_are_as_recorded() {
     contract::is_as_recorded(&nfscopy(), "nfscopy");
+}
+
+#[test]
+fn measures_as_every_tool_does() {
+    let scratch = Scratch::new();
+    let mean = ("mean", "the sentence has the interval, not the mean");
+    let whole = Way { interval: "10ms", warms_up: false, except: &[mean], ..Way::timed(&[]) };
+    let file = ["file", scratch.text(), "--phases", "write", "--size", "1T", "--block", "4K", "--sync"];
+    contract::measures(&nfscopy(), &Way { args: &file, ..whole });
+
+    let tree = ["tree", scratch.text(), "--order", "seq"];
+    let (brief, long) = (["--files", "300"], ["--files", "900000000"]);
+    let seconds = ("seconds", "the intervals go on after the total has ended");
+    let summary = ("summary", "each phase has a sentence");
+    contract::measures(
+        &nfscopy(),
+        &Way { args: &tree, brief: &brief, long: &long, except: &[summary, mean, seconds], ..whole },
+    );
+
+    let (source, huge) = (scratch.file("source", 64 * MIB), scratch.path("huge"));
+    fs::File::create(&huge).unwrap().set_len(1 << 42).unwrap();
+    let (brief, long) = ([source.as_str(), "/dev/null"], [huge.to_str().unwrap(), "/dev/null"]);
+    contract::measures(
+        &nfscopy(),
+        &Way { args: &["copy"], brief: &brief, long: &long, alone: true, except: &[mean, seconds], ..whole },
+    );
 }
 
 #[test]

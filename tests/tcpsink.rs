@@ -23,7 +23,7 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
-use testkit::contract;
+use testkit::contract::{self, Way};
 use testkit::{Record, Running, Tool};
 
 fn tcpsink() -> Tool {
@@ -105,4 +105,13 @@ fn keeps_the_contract() {
 #[test]
 fn help_and_columns_are_as_recorded() {
     contract::is_as_recorded(&tcpsink(), "tcpsink");
+}
+
+#[test]
+fn measures_as_every_tool_does() {
+    let (_sink, port) = sink(&[]);
+    for (verb, load) in [("send", ["--rate", "80M"]), ("recv", ["--rate", "80M"]), ("ping", ["--every", "1ms"])] {
+        let args = [&[verb, "127.0.0.1", "--port", &port][..], &load].concat();
+        contract::measures(&tcpsink(), &Way::timed(&args));
+    }
 }

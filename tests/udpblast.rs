@@ -14,7 +14,7 @@ mod strangers;
 use std::process::Command;
 
 use testkit::bed::Bed;
-use testkit::contract;
+use testkit::contract::{self, Way};
 use testkit::{Ended, Record, Running, Tool};
 
 fn udpblast() -> Tool {
@@ -89,4 +89,22 @@ fn keeps_the_contract() {
 #[test]
 fn help_and_columns_are_as_recorded() {
     contract::is_as_recorded(&udpblast(), "udpblast");
+}
+
+#[test]
+fn measures_as_every_tool_does() {
+    let (_listener, port) = listener(&[]);
+    let mean = ("mean", "the sentence of several runs has none");
+    let unsettled = ("unsettled", "only one end's line is flagged");
+    let seconds = ("seconds", "the receiver's intervals go on after its total has ended");
+    let signals = ("signals", "the other end's total is missing");
+    let load = &["--rate", "8M", "--size", "1000"][..];
+    for (verb, load, except) in [
+        ("send", load, &[mean, unsettled, seconds][..]),
+        ("recv", load, &[mean, unsettled, seconds, signals]),
+        ("ping", &[], &[mean, unsettled]),
+    ] {
+        let args = [&[verb, "127.0.0.1", "--port", &port], load].concat();
+        contract::measures(&udpblast(), &Way { except, ..Way::timed(&args) });
+    }
 }

@@ -1,11 +1,13 @@
-//! What every tool must do.
+//! What every tool must do: without a measurement ([`holds`], [`is_as_recorded`]) and with one ([`measures`]).
 
+mod measures;
 mod recorded;
 
 use std::fs::OpenOptions;
 
 use crate::Tool;
 
+pub use measures::{Way, measures};
 pub use recorded::is_as_recorded;
 
 /// The shared columns (see the README).
