@@ -15,8 +15,10 @@ build:
 demo: build
 	bash tests/demo $(BIN)
 
-test:
-	$(CARGO) test --workspace --locked
+# On what `make install` installs; the unit tests optimised as that is, and with overflow checks and debug assertions.
+test: build
+	LINEBENCH_BIN='$(abspath $(BIN))' $(CARGO) test --workspace --locked
+	$(CARGO) test --workspace --locked --profile optimised --lib --bins
 
 # On a real NFS mount, in a virtual machine: needs qemu-system-x86, and apt for the rest of it.
 test-nfs: build

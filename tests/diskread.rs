@@ -24,7 +24,7 @@ use testkit::{Ended, Record, Tool};
 const MIB: u64 = 1 << 20;
 
 fn diskread() -> Tool {
-    Tool::new(env!("CARGO_BIN_EXE_diskread"))
+    Tool::built(env!("CARGO_BIN_EXE_diskread"))
 }
 
 /// Runs it quietly; the one line it prints.

@@ -23,7 +23,7 @@ use testkit::contract::{self, Way};
 use testkit::{Record, Tool};
 
 fn ifstat() -> Tool {
-    Tool::new(env!("CARGO_BIN_EXE_ifstat"))
+    Tool::built(env!("CARGO_BIN_EXE_ifstat"))
 }
 
 /// The lines of one interface and test; there are some.

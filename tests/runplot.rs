@@ -21,7 +21,7 @@ use tempfile::TempDir;
 use testkit::{Ended, Tool, contract};
 
 fn runplot() -> Tool {
-    Tool::new(env!("CARGO_BIN_EXE_runplot"))
+    Tool::built(env!("CARGO_BIN_EXE_runplot"))
 }
 
 /// Report D's figures as the tools' lines: three set-ups, four tests, 1, 2 and 4 threads.

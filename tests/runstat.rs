@@ -16,7 +16,7 @@ mod output;
 use testkit::{Tool, contract};
 
 fn runstat() -> Tool {
-    Tool::new(env!("CARGO_BIN_EXE_runstat"))
+    Tool::built(env!("CARGO_BIN_EXE_runstat"))
 }
 
 /// A file beside this one.

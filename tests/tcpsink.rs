@@ -27,7 +27,7 @@ use testkit::contract::{self, Way};
 use testkit::{Record, Running, Tool};
 
 fn tcpsink() -> Tool {
-    Tool::new(env!("CARGO_BIN_EXE_tcpsink"))
+    Tool::built(env!("CARGO_BIN_EXE_tcpsink"))
 }
 
 /// A sink on a free port of loopback.

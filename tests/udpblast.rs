@@ -18,7 +18,7 @@ use testkit::contract::{self, Way};
 use testkit::{Ended, Record, Running, Tool};
 
 fn udpblast() -> Tool {
-    Tool::new(env!("CARGO_BIN_EXE_udpblast"))
+    Tool::built(env!("CARGO_BIN_EXE_udpblast"))
 }
 
 fn listener(args: &[&str]) -> (Running, String) {

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use testkit::{Record, Tool, has_program, is_root};
 
 use super::space::{self, Space};
-use super::{some, total};
+use super::{ifstat, some, total};
 
 #[test]
 fn any_name_comes_back() {
@@ -67,7 +67,7 @@ fn an_ordinary_user_measures_too() {
     let scratch = tempfile::tempdir().unwrap();
     std::fs::set_permissions(scratch.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
     let copy = scratch.path().join("ifstat");
-    std::fs::copy(env!("CARGO_BIN_EXE_ifstat"), &copy).unwrap();
+    std::fs::copy(ifstat().path(), &copy).unwrap();
     let tool = Tool::new(copy).within(&["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]);
     let records = tool.run(&["--count", "1", "--interval", "50ms", "--stack", "--total"]).success().records();
     assert!(!total(&records, "lo", "rx").text("bytes").is_empty());

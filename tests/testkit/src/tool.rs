@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -11,6 +12,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+use crate::fresh;
 use crate::records::{Record, records, some};
 
 /// No test waits longer for a tool.
@@ -37,7 +39,19 @@ pub struct Ended {
 }
 
 impl Tool {
-    /// The binary at `path`: `Tool::new(env!("CARGO_BIN_EXE_tcpsink"))`.
+    /// The binary that is tested: of the folder `LINEBENCH_BIN`, which `make test` sets to what `make install` installs,
+    /// else the one that cargo built for the tests, at `by_cargo`: `Tool::built(env!("CARGO_BIN_EXE_tcpsink"))`.
+    ///
+    /// # Panics
+    /// If that folder's is not there, or is older than what it is made of.
+    pub fn built(by_cargo: &str) -> Self {
+        let Some(folder) = std::env::var_os("LINEBENCH_BIN") else { return Self::new(by_cargo) };
+        let path = Path::new(&folder).join(Path::new(by_cargo).file_name().expect("a binary's path"));
+        fresh::check(&path);
+        Self::new(path)
+    }
+
+    /// Any program.
     pub fn new(path: impl Into<OsString>) -> Self {
         Self { path: path.into(), prefix: Vec::new() }
     }

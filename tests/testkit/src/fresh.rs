@@ -1,0 +1,28 @@
+//! Whether a binary that cargo did not build for these tests is made of the sources that are here.
+
+use std::fs;
+use std::path::Path;
+use std::time::SystemTime;
+
+/// Checks that no source is younger than the binary. Cargo lists them beside it, as a rule for make.
+///
+/// # Panics
+/// If one is, or if there is no such binary.
+pub fn check(binary: &Path) {
+    let built = changed(binary);
+    let list = binary.with_extension("d");
+    let rule = fs::read_to_string(&list).unwrap_or_else(|error| panic!("{}: {error}; {REMEDY}", list.display()));
+    let (_, sources) = rule.split_once(": ").expect("a rule for make");
+    // A space in a name stands behind a backslash.
+    for source in sources.trim_end().replace("\\ ", "\0").split(' ') {
+        let source = source.replace('\0', " ");
+        assert!(changed(Path::new(&source)) <= built, "{} is older than {source}; {REMEDY}", binary.display());
+    }
+}
+
+const REMEDY: &str = "`make build` makes it anew";
+
+fn changed(file: &Path) -> SystemTime {
+    let changed = fs::metadata(file).and_then(|metadata| metadata.modified());
+    changed.unwrap_or_else(|error| panic!("{}: {error}; {REMEDY}", file.display()))
+}
