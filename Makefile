@@ -6,6 +6,8 @@ CARGO ?= cargo
 TOOLS := $(notdir $(wildcard tools/*))
 BIN := target/release
 DEST := $(DESTDIR)$(PREFIX)
+# Most of what tests do is waiting.
+export RUST_TEST_THREADS ?= $(shell echo $$((2 * $$(nproc))))
 
 .PHONY: build demo test check test-nfs bench lint fmt doc man install uninstall clean ci snapshots
 
