@@ -8,8 +8,11 @@ mod copies;
 mod failures;
 #[path = "nfscopy/file.rs"]
 mod file;
+#[path = "nfscopy/targets.rs"]
+mod targets;
 
 use std::fs;
+use std::path::Path;
 
 use testkit::contract::{self, Way};
 use testkit::disk::{Scratch, names};
@@ -27,6 +30,10 @@ fn nfscopy() -> Tool {
 /// Runs it quietly to its end; its lines.
 fn lines(args: &[&str]) -> Vec<Record> {
     nfscopy().run(&[args, &["--quiet"]].concat()).success().records()
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
 }
 
 fn tests(records: &[Record]) -> Vec<&str> {

@@ -12,6 +12,8 @@ mod input;
 mod log;
 #[path = "runstat/output.rs"]
 mod output;
+#[path = "runstat/rules.rs"]
+mod rules;
 
 use testkit::{Tool, contract};
 
