@@ -26,3 +26,28 @@ fn changed(file: &Path) -> SystemTime {
     let changed = fs::metadata(file).and_then(|metadata| metadata.modified());
     changed.unwrap_or_else(|error| panic!("{}: {error}; {REMEDY}", file.display()))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_binary_older_than_one_of_its_sources_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let [binary, rule, source] = ["tool", "tool.d", "a source.rs"].map(|name| folder.path().join(name));
+        let now = SystemTime::now();
+        let touch = |path: &Path, age: u64| {
+            File::create(path).unwrap().set_modified(now - Duration::from_secs(age)).unwrap();
+        };
+        touch(&source, 20);
+        touch(&binary, 10);
+        let name = source.to_str().unwrap().replace(' ', "\\ ");
+        fs::write(rule, format!("{}: {name}\n", binary.display())).unwrap();
+        check(&binary);
+        touch(&source, 5);
+        assert!(std::panic::catch_unwind(|| check(&binary)).is_err());
+    }
+}

@@ -72,3 +72,15 @@ pub fn some(records: &[Record], test: &str, span: &str) -> Vec<Record> {
     assert!(!some.is_empty(), "no {span} of {test} in {records:?}");
     some
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn some_lines_are_never_none() {
+        let all = records("schema,test,span\nx/1,read,total\nschema,span,test\nx/2,total,write\n");
+        assert_eq!(some(&all, "write", "total")[0].text("schema"), "x/2");
+        assert!(std::panic::catch_unwind(|| some(&all, "write", "interval")).is_err());
+    }
+}
