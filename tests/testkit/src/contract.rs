@@ -1,4 +1,4 @@
-//! What every tool must do: without a measurement ([`holds`], [`is_as_recorded`]) and with one ([`measures`]).
+//! What every tool must do: without a measurement ([`holds`], [`is_as_recorded`]) and with one ([`measures()`]).
 
 mod measures;
 mod recorded;
