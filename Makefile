@@ -6,8 +6,10 @@ CARGO ?= cargo
 TOOLS := $(notdir $(wildcard tools/*))
 BIN := target/release
 DEST := $(DESTDIR)$(PREFIX)
+# Most of what tests do is waiting.
+export RUST_TEST_THREADS ?= $(shell echo $$((2 * $$(nproc))))
 
-.PHONY: build demo test test-nfs bench lint fmt doc man install uninstall clean ci snapshots
+.PHONY: build demo test check test-nfs bench lint fmt doc man install uninstall clean ci snapshots
 
 build:
 	$(CARGO) build --release --locked
@@ -15,8 +17,17 @@ build:
 demo: build
 	bash tests/demo $(BIN)
 
-test:
-	$(CARGO) test --workspace --locked
+# On what `make install` installs; the unit tests optimised as that is, and with overflow checks and debug assertions.
+test: build
+	LINEBENCH_BIN='$(abspath $(BIN))' $(CARGO) test --workspace --locked
+	$(CARGO) test --workspace --locked --profile optimised --lib --bins
+
+# One tool in seconds, while it is written: `make check TOOL=diskread`.
+check:
+	@[ -n '$(TOOL)' ] && [ -d 'tools/$(TOOL)' ] || { echo 'usage: make check TOOL=NAME, one of $(TOOLS)' >&2; exit 2; }
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --package '$(TOOL)' --all-targets --locked -- -D warnings
+	$(CARGO) test --package '$(TOOL)' --locked
 
 # On a real NFS mount, in a virtual machine: needs qemu-system-x86, and apt for the rest of it.
 test-nfs: build

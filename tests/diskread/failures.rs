@@ -105,7 +105,7 @@ fn a_signal_closes_the_open_span_first() {
         let ended = running.end().killed_by(signal);
         assert!(ended.took < Duration::from_secs(10), "{ended:?}");
         let total = ended.total("rand_read");
-        let intervals = ended.select("rand_read", "interval");
+        let intervals = ended.some("rand_read", "interval");
         assert!(total.has_flag("partial"), "{total:?}");
         assert_percentiles_are_ordered(&total);
         assert_eq!(intervals.iter().map(|line| line.count("bytes")).sum::<u64>(), total.count("bytes"));

@@ -6,11 +6,14 @@ use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use nix::sched::{CloneFlags, setns};
 use nix::sys::signal::Signal;
 use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockType, bind, send, socket};
-use testkit::{Ended, Running, Tool, has_program, is_root};
+use testkit::{Ended, Running, eventually, has_program, is_root};
+
+use super::ifstat;
 
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
@@ -45,6 +48,8 @@ impl Space {
             space.ip(&format!("addr add {address} dev {name}"));
             space.ip(&format!("link set {name} up"));
         }
+        one.until_up("va");
+        other.until_up("vb");
         Some((one, other))
     }
 
@@ -52,6 +57,14 @@ impl Space {
     pub fn ip(&self, words: &str) {
         let args: Vec<_> = ["-n", &self.name].into_iter().chain(words.split_whitespace()).collect();
         command("ip", &args);
+    }
+
+    /// Waits until the interface carries packets: the kernel takes its time after `link set up`.
+    pub fn until_up(&self, interface: &str) {
+        eventually("an interface that is up", Duration::from_secs(20), || {
+            let output = Command::new("ip").args(["-n", &self.name, "link", "show", interface]).output().unwrap();
+            String::from_utf8_lossy(&output.stdout).contains("state UP")
+        });
     }
 
     /// Adds `count` interfaces and returns their names. Not bridges: the kernel takes seconds to delete so many, with its
@@ -72,7 +85,7 @@ impl Space {
     pub fn start(&self, args: &[&str]) -> Running {
         // After a verb, if there is one; never last, where it could belong to a command.
         let (verb, rest) = args.split_at(args.iter().take(1).filter(|word| ["facts", "stats"].contains(word)).count());
-        Tool::new(env!("CARGO_BIN_EXE_ifstat")).start(&[verb, &["--netns", &self.name], rest].concat())
+        ifstat().start(&[verb, &["--netns", &self.name], rest].concat())
     }
 
     /// Runs `ifstat` looking into it.

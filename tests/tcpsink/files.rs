@@ -1,8 +1,14 @@
 //! Real payload: what arrives is what was sent, or nothing is there.
 
+use std::io::Write;
 use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
 
-use super::*;
+use nix::sys::signal::Signal;
+use testkit::{Tool, eventually, is_root, records};
+
+use super::{plain_client, sink, tcpsink};
 
 /// Bytes that differ from place to place.
 fn payload(length: usize) -> Vec<u8> {

@@ -1,9 +1,15 @@
 //! A sink that strangers can reach.
 
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
-use super::*;
+use testkit::{Running, eventually, records};
+
+use super::{connect, plain_client, sink, tcpsink};
 
 /// A sink with a secret; the second file holds another one.
 fn guarded(args: &[&str]) -> (Running, String, tempfile::TempDir, [String; 2]) {

@@ -1,6 +1,14 @@
 //! Every direction, streams, latency, and the options of a connection.
 
-use super::*;
+use std::io::Read;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::Signal;
+use testkit::bed::{Bed, RECEIVER};
+use testkit::eventually;
+
+use super::{mbit_per_s, sink, sum, tcpsink};
 
 fn client(port: &str, verb: &str, args: &[&str]) -> testkit::Ended {
     tcpsink().run(&[&[verb, "127.0.0.1", "--port", port], args].concat())
@@ -20,8 +28,8 @@ fn the_sink_sends_too() {
 
     let ended = client(&port, "recv", &["--time", "600ms", "--interval", "200ms"]).success();
     for test in ["tcp_send", "tcp_recv"] {
-        assert_eq!(sum(&ended.select(test, "interval")), ended.total(test).count("bytes"));
-        assert_eq!(ended.select(test, "interval").len(), 3);
+        assert_eq!(sum(&ended.some(test, "interval")), ended.total(test).count("bytes"));
+        assert_eq!(ended.some(test, "interval").len(), 3);
     }
 }
 
@@ -45,7 +53,7 @@ fn streams_are_shown_one_by_one_and_summed() {
     let ended = client(&port, "send", &["--bytes", "1000003", "--streams", "4", "--per-stream"]).success();
     for test in ["tcp_send", "tcp_recv"] {
         let total = ended.total(test);
-        let streams = ended.select(&format!("{test}_stream"), "total");
+        let streams = ended.some(&format!("{test}_stream"), "total");
         assert_eq!((total.count("bytes"), total.count("streams"), total.text("stream")), (1_000_003, 4, ""));
         assert_eq!(sum(&streams), 1_000_003, "remainders are not lost");
         let numbers: Vec<_> = streams.iter().map(|line| line.count("stream")).collect();
@@ -91,7 +99,7 @@ fn ping_counts_and_orders_its_latencies() {
     let total = ended.total("tcp_ping");
     assert_eq!(total.count("bytes"), total.count("ops") * (100 + 10_240));
     assert_eq!((total.count("message_bytes"), total.count("response_bytes")), (100, 10_240));
-    let intervals = ended.select("tcp_ping", "interval");
+    let intervals = ended.some("tcp_ping", "interval");
     assert_eq!(intervals.iter().map(|line| line.count("ops")).sum::<u64>(), total.count("ops"));
     for line in intervals.iter().chain([&total]) {
         let points = ["p50_us", "p90_us", "p99_us", "p999_us", "max_us"].map(|column| line.number(column));
@@ -137,7 +145,7 @@ fn a_queue_shows_in_the_loaded_ping() {
 fn a_rate_is_kept_in_every_second() {
     let (_sink, port) = sink(&[]);
     let ended = client(&port, "send", &["--rate", "50M", "--time", "3s", "--interval", "1s"]).success();
-    for line in ended.select("tcp_recv", "interval") {
+    for line in ended.some("tcp_recv", "interval") {
         assert!((49.0..=51.0).contains(&mbit_per_s(&line)), "{line:?}");
     }
     assert_eq!(ended.total("tcp_send").text("pacing"), "kernel");

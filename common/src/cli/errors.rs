@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use clap::{Arg, Command};
 
-/// An error and its causes as one sentence, without std's errno: what [`main`] says of an error that ends the tool, for
+/// An error and its causes as one sentence, without std's errno: what [`main`](super::main) says of an error that ends the tool, for
 /// errors that do not.
 pub fn message(error: &anyhow::Error) -> String {
     without_errno(&format!("{error:#}"))

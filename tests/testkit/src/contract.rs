@@ -1,9 +1,14 @@
-//! What every tool must do, one call per tool.
+//! What every tool must do: without a measurement ([`holds`], [`is_as_recorded`]) and with one ([`measures()`]).
+
+mod measures;
+mod recorded;
 
 use std::fs::OpenOptions;
-use std::process::Stdio;
 
 use crate::Tool;
+
+pub use measures::{Way, measures};
+pub use recorded::is_as_recorded;
 
 /// The shared columns (see the README).
 const SHARED: &str = "schema,time,host,label,test,target,run,span,seconds,bytes,ops,errors,bytes_per_s,ops_per_s,\
@@ -38,6 +43,5 @@ pub fn holds(tool: &Tool, name: &str, bad: &[(&[&str], &str)]) {
     }
 
     let full = OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
-    let output = tool.command(&["--columns"]).stdout(Stdio::from(full)).output().expect("runs");
-    assert_eq!(output.status.code(), Some(1), "a full disk is a failure");
+    let _ = tool.run_into(&["--columns"], full).failure(1, &["stdout", "No space left"]);
 }

@@ -3,6 +3,7 @@
 pub mod bed;
 pub mod contract;
 pub mod disk;
+mod fresh;
 pub mod hand_sender;
 mod records;
 pub mod shim;
@@ -12,7 +13,7 @@ use std::io::Write;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-pub use records::{Record, records};
+pub use records::{Record, records, some};
 pub use tool::{Ended, Running, Tool};
 
 /// Set by CI, where every package is installed: a skipped test is a failure there.

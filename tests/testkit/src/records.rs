@@ -12,7 +12,12 @@ impl Record {
     /// # Panics
     /// If there is no such column.
     pub fn text(&self, column: &str) -> &str {
-        self.0.get(column).unwrap_or_else(|| panic!("no column {column} in {self:?}"))
+        self.get(column).unwrap_or_else(|| panic!("no column {column} in {self:?}"))
+    }
+
+    /// The cell of `column`, if there is such a column.
+    pub fn get(&self, column: &str) -> Option<&str> {
+        self.0.get(column).map(String::as_str)
     }
 
     /// The cell as a number.
@@ -55,4 +60,27 @@ pub fn records(text: &str) -> Vec<Record> {
         }
     }
     records
+}
+
+/// The lines of one test and span; there are some, so that a loop over them looks at something.
+///
+/// # Panics
+/// If there is none.
+pub fn some(records: &[Record], test: &str, span: &str) -> Vec<Record> {
+    let is_one = |record: &&Record| (record.text("test"), record.text("span")) == (test, span);
+    let some: Vec<_> = records.iter().filter(is_one).cloned().collect();
+    assert!(!some.is_empty(), "no {span} of {test} in {records:?}");
+    some
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn some_lines_are_never_none() {
+        let all = records("schema,test,span\nx/1,read,total\nschema,span,test\nx/2,total,write\n");
+        assert_eq!(some(&all, "write", "total")[0].text("schema"), "x/2");
+        assert!(std::panic::catch_unwind(|| some(&all, "write", "interval")).is_err());
+    }
 }

@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -11,7 +12,8 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::records::{Record, records};
+use crate::fresh;
+use crate::records::{Record, records, some};
 
 /// No test waits longer for a tool.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -37,7 +39,19 @@ pub struct Ended {
 }
 
 impl Tool {
-    /// The binary at `path`: `Tool::new(env!("CARGO_BIN_EXE_tcpsink"))`.
+    /// The binary that is tested: of the folder `LINEBENCH_BIN`, which `make test` sets to what `make install` installs,
+    /// else the one that cargo built for the tests, at `by_cargo`: `Tool::built(env!("CARGO_BIN_EXE_tcpsink"))`.
+    ///
+    /// # Panics
+    /// If that folder's is not there, or is older than what it is made of.
+    pub fn built(by_cargo: &str) -> Self {
+        let Some(folder) = std::env::var_os("LINEBENCH_BIN") else { return Self::new(by_cargo) };
+        let path = Path::new(&folder).join(Path::new(by_cargo).file_name().expect("a binary's path"));
+        fresh::check(&path);
+        Self::new(path)
+    }
+
+    /// Any program.
     pub fn new(path: impl Into<OsString>) -> Self {
         Self { path: path.into(), prefix: Vec::new() }
     }
@@ -69,13 +83,22 @@ impl Tool {
         self.start(args).end()
     }
 
+    /// Runs it to its end with its lines going elsewhere.
+    pub fn run_into(&self, args: &[&str], stdout: impl Into<Stdio>) -> Ended {
+        self.spawn(args, stdout.into()).end()
+    }
+
     /// Starts it in the background.
     ///
     /// # Panics
     /// If it cannot be started.
     pub fn start(&self, args: &[&str]) -> Running {
-        let mut child = self.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("can start");
-        let stdout = gather(child.stdout.take().expect("piped"));
+        self.spawn(args, Stdio::piped())
+    }
+
+    fn spawn(&self, args: &[&str], stdout: Stdio) -> Running {
+        let mut child = self.command(args).stdout(stdout).stderr(Stdio::piped()).spawn().expect("can start");
+        let stdout = child.stdout.take().map_or_else(Gathered::nothing, gather);
         let stderr = gather(child.stderr.take().expect("piped"));
         Running { child, stdout, stderr, began: Instant::now(), is_over: false }
     }
@@ -88,6 +111,11 @@ struct Gathered {
 }
 
 impl Gathered {
+    /// What was sent elsewhere.
+    fn nothing() -> Self {
+        Self { text: Arc::default(), thread: None }
+    }
+
     fn text(&self) -> String {
         String::from_utf8(self.text.lock().expect("no panic").clone()).expect("UTF-8")
     }
@@ -203,14 +231,22 @@ impl Drop for Running {
 }
 
 impl Ended {
-    /// The lines it printed.
+    /// The lines it printed; there are some, so that a loop over them looks at something.
+    ///
+    /// # Panics
+    /// If there is none.
     pub fn records(&self) -> Vec<Record> {
-        records(&self.stdout)
+        let records = records(&self.stdout);
+        assert!(!records.is_empty(), "no line: {self:?}");
+        records
     }
 
-    /// The lines of one test and span.
-    pub fn select(&self, test: &str, span: &str) -> Vec<Record> {
-        self.records().into_iter().filter(|record| record.text("test") == test && record.text("span") == span).collect()
+    /// The lines of one test and span; there are some.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn some(&self, test: &str, span: &str) -> Vec<Record> {
+        some(&self.records(), test, span)
     }
 
     /// The one total of `test`.
@@ -218,7 +254,7 @@ impl Ended {
     /// # Panics
     /// If there is not exactly one.
     pub fn total(&self, test: &str) -> Record {
-        let mut totals = self.select(test, "total");
+        let mut totals = self.some(test, "total");
         assert_eq!(totals.len(), 1, "totals of {test}: {self:?}");
         totals.remove(0)
     }

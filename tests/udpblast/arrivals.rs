@@ -1,0 +1,147 @@
+//! What was sent, what arrived, and at which rate.
+
+use std::time::Duration;
+
+use nix::sys::signal::Signal;
+use testkit::bed::{Bed, RECEIVER};
+use testkit::hand_sender::HandSender;
+
+use super::{across, both_totals, client, counts, listener, mbit_per_s, udpblast};
+
+#[test]
+fn both_ends_report_and_intervals_add_up() {
+    let (listener, port) = listener(&[]);
+    for verb in ["send", "recv"] {
+        let args = ["--rate", "20M", "--size", "1000", "--time", "900ms", "--interval", "300ms", "--label", "a,\"b\""];
+        let ended = client(&port, verb, &args).success();
+        for total in both_totals(&ended) {
+            let intervals = ended.some(total.text("test"), "interval");
+            assert_eq!(intervals.len(), 3, "{verb}");
+            assert_eq!(intervals.iter().map(|line| line.count("bytes")).sum::<u64>(), total.count("bytes"));
+            assert_eq!((total.text("label"), total.text("flags"), total.count("lost")), ("a,\"b\"", "", 0));
+            assert_eq!(total.count("ops"), total.count("bytes") / 1000);
+            assert!((19.0..=21.0).contains(&mbit_per_s(&total)), "{total:?}");
+        }
+    }
+    assert_eq!(listener.wait_for_records(8).len(), 8, "the listener prints its lines too");
+}
+
+#[test]
+fn losses_duplicates_and_reordering_are_told_apart() {
+    let (listener, port) = listener(&[]);
+    let mut line = 0;
+    let mut run = |numbers: Vec<u64>, sent: u64| {
+        let sender = HandSender::agree(&port);
+        for (index, number) in numbers.iter().enumerate() {
+            sender.data(*number);
+            if index % 100 == 99 {
+                // The receiver's buffer is not what this is about.
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+        sender.end(sent);
+        sender.bye();
+        line += 1;
+        listener.wait_for_records(line).pop().unwrap()
+    };
+    let gaps = (0..1000).filter(|number| number % 5 != 4);
+    let repeated = (0..1000).filter(|number| number % 5 == 0);
+    let record = run(gaps.chain(repeated).collect(), 1000);
+    assert_eq!(counts(&record)[..5], [1000, 800, 200, 200, 0]);
+    assert_eq!(record.count("bytes"), 800 * 24, "without the duplicates");
+    let record = run((0..1000).map(|number| number ^ 1).collect(), 1000);
+    assert_eq!(counts(&record)[..5], [1000, 1000, 0, 0, 500]);
+    let record = run((0..500).collect(), 1000);
+    assert_eq!(counts(&record)[..5], [1000, 500, 500, 0, 0]);
+    for around in [1_u64 << 31, 1 << 32] {
+        let record = run((around - 100..around + 100).collect(), around + 100);
+        assert_eq!((record.count("received"), record.count("sent")), (200, around + 100));
+        assert_eq!((record.count("late"), record.count("duplicated")), (0, 0));
+    }
+}
+
+#[test]
+fn a_receiver_without_room_is_not_the_network() {
+    let (listener, port) = listener(&[]);
+    let args = ["--rate", "2G", "--size", "1448", "--time", "500ms", "--buffer", "8K"];
+    for offload in [&["--no-offload"][..], &[]] {
+        let ended = client(&port, "send", &[&args, offload].concat());
+        assert!(ended.stderr.contains("net.core.rmem_max") || ended.total("udp_recv").count("lost") == 0, "{ended:?}");
+        let [_, received] = both_totals(&ended.success());
+        assert_eq!(received.count("network_lost"), 0, "{received:?}");
+        assert_eq!(received.count("socket_drops"), received.count("lost"));
+    }
+    // One that is stopped for a while.
+    let sender = udpblast().start(&[
+        "send",
+        "127.0.0.1",
+        "--port",
+        &port,
+        "--rate",
+        "200M",
+        "--size",
+        "1448",
+        "--time",
+        "2s",
+        "--buffer",
+        "64K",
+    ]);
+    std::thread::sleep(Duration::from_millis(500));
+    listener.signal(Signal::SIGSTOP);
+    std::thread::sleep(Duration::from_secs(1));
+    listener.signal(Signal::SIGCONT);
+    let [_, received] = both_totals(&sender.end().success());
+    assert!(received.count("lost") > 1000 && received.count("network_lost") == 0, "{received:?}");
+}
+
+#[test]
+fn rates_and_bursts_are_kept() {
+    let (_listener, port) = listener(&[]);
+    let args = ["--rate", "10M", "--burst", "10", "--size", "1250", "--time", "3s", "--interval", "1s"];
+    let ended = client(&port, "send", &args).success();
+    for line in ended.some("udp_send", "interval") {
+        assert!((9.8..=10.2).contains(&mbit_per_s(&line)), "{line:?}");
+    }
+    let slow = client(&port, "send", &["--rate", "7776", "--size", "972", "--time", "5s"]).success();
+    let [sent, received] = both_totals(&slow);
+    assert_eq!((sent.count("sent"), received.count("received")), (5, 5));
+    assert!(sent.number("cpu_pct") < 1.0, "{sent:?}");
+    let [sent, _] = both_totals(&client(&port, "send", &["--bytes", "5M", "--rate", "1G", "--size", "1448"]).success());
+    assert_eq!(sent.count("sent"), (5_u64 << 20).div_ceil(1448));
+    assert!((0.03..0.2).contains(&sent.number("seconds")), "{sent:?}");
+}
+
+#[test]
+fn twenty_clients_at_once_keep_their_counts() {
+    let (_listener, port) = listener(&[]);
+    let clients: Vec<_> = (0..20_u64)
+        .map(|index| {
+            let bytes = (100_000 + 10_000 * index).to_string();
+            let verb = if index % 2 == 0 { "send" } else { "recv" };
+            let args = [verb, "127.0.0.1", "--port", &port, "--bytes", &bytes, "--size", "1000", "--rate", "2M"];
+            (index, udpblast().start(&args))
+        })
+        .collect();
+    for (index, client) in clients {
+        let [sent, received] = both_totals(&client.end().success());
+        assert_eq!((sent.count("sent"), received.count("lost")), (100 + 10 * index, 0));
+    }
+}
+
+#[test]
+fn ping_counts_what_does_not_come_back() {
+    let (_listener, port) = listener(&[]);
+    let ended = client(&port, "ping", &["--time", "300ms"]).success();
+    let total = ended.total("udp_ping");
+    let points = ["p50_us", "p90_us", "p99_us", "p999_us", "max_us"].map(|column| total.number(column));
+    assert!(points.is_sorted() && points[0] > 0.0, "{points:?}");
+    assert_eq!((total.count("lost"), total.count("received")), (0, total.count("ops")));
+    assert_eq!((total.text("network_lost"), total.text("socket_drops")), ("", ""), "nobody knows where a ping is lost");
+
+    let Some(bed) = Bed::new() else { return };
+    let (_listener, sender) = across(&bed);
+    bed.lose(20);
+    let ended =
+        sender.run(&["ping", RECEIVER, "--time", "4s", "--connect-timeout", "15s", "--idle-timeout", "15s"]).success();
+    assert!(ended.total("udp_ping").count("lost") > 0, "{ended:?}");
+}

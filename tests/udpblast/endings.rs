@@ -1,0 +1,77 @@
+//! Ends that nobody planned: of the other end, of a reader, by a signal.
+
+use std::process::Command;
+use std::time::Duration;
+
+use nix::sys::signal::Signal;
+use testkit::eventually;
+
+use super::{client, listener, udpblast};
+
+#[test]
+fn a_listener_that_goes_away_ends_the_blast() {
+    let (listener, port) = listener(&[]);
+    let sender = udpblast().start(&[
+        "send",
+        "127.0.0.1",
+        "--port",
+        &port,
+        "--rate",
+        "10M",
+        "--time",
+        "30s",
+        "--interval",
+        "200ms",
+    ]);
+    sender.wait_for_records(3);
+    listener.signal(Signal::SIGKILL);
+    drop(listener.end());
+    let ended = sender.end();
+    assert!(ended.took < Duration::from_secs(8), "{ended:?}");
+    let ended = ended.failure(1, &["127.0.0.1"]);
+    assert!(ended.total("udp_send").has_flag("partial"));
+}
+
+#[test]
+fn a_client_that_goes_away_leaves_a_partial_line() {
+    let (listener, port) = listener(&["--idle-timeout", "1s"]);
+    let sender = udpblast().start(&[
+        "send",
+        "127.0.0.1",
+        "--port",
+        &port,
+        "--rate",
+        "10M",
+        "--time",
+        "30s",
+        "--interval",
+        "200ms",
+    ]);
+    sender.wait_for_records(3);
+    sender.signal(Signal::SIGKILL);
+    drop(sender.end());
+    eventually("the partial line", Duration::from_secs(5), || {
+        listener.records().iter().any(|line| line.text("span") == "total" && line.has_flag("partial"))
+    });
+    let ended = client(&port, "send", &["--bytes", "10K", "--size", "1000"]).success();
+    assert_eq!(ended.total("udp_recv").count("lost"), 0, "the next one is served");
+}
+
+#[test]
+fn signals_and_readers_end_it_as_they_should() {
+    let (listener, port) = listener(&[]);
+    let sender = udpblast().start(&["send", "127.0.0.1", "--port", &port, "--time", "30s", "--interval", "200ms"]);
+    sender.wait_for_records(3);
+    sender.signal(Signal::SIGINT);
+    let ended = sender.end().killed_by(Signal::SIGINT);
+    assert!(ended.total("udp_send").has_flag("partial"));
+    let script = format!(
+        "set -o pipefail; {} send 127.0.0.1 --port {port} --time 20s --interval 100ms | head -1",
+        udpblast().path()
+    );
+    let begun = std::time::Instant::now();
+    let output = Command::new("bash").args(["-c", &script]).output().unwrap();
+    assert!(output.status.success() && begun.elapsed() < Duration::from_secs(4), "{output:?}");
+    listener.signal(Signal::SIGTERM);
+    let _ = listener.end().success();
+}
