@@ -94,17 +94,9 @@ fn help_and_columns_are_as_recorded() {
 #[test]
 fn measures_as_every_tool_does() {
     let (_listener, port) = listener(&[]);
-    let mean = ("mean", "the sentence of several runs has none");
-    let unsettled = ("unsettled", "only one end's line is flagged");
-    let seconds = ("seconds", "the receiver's intervals go on after its total has ended");
-    let signals = ("signals", "the other end's total is missing");
     let load = &["--rate", "8M", "--size", "1000"][..];
-    for (verb, load, except) in [
-        ("send", load, &[mean, unsettled, seconds][..]),
-        ("recv", load, &[mean, unsettled, seconds, signals]),
-        ("ping", &[], &[mean, unsettled]),
-    ] {
+    for (verb, load) in [("send", load), ("recv", load), ("ping", &[])] {
         let args = [&[verb, "127.0.0.1", "--port", &port], load].concat();
-        contract::measures(&udpblast(), &Way { except, ..Way::timed(&args) });
+        contract::measures(&udpblast(), &Way::timed(&args));
     }
 }

@@ -13,6 +13,7 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches};
 
+use crate::output;
 use crate::schema::Schema;
 
 pub use args::{IntervalArgs, MAX_LABEL, OutputArgs, RepeatArgs, ScheduleArgs};
@@ -85,6 +86,7 @@ fn parse<A: CommandFactory + FromArgMatches>(
 
 /// Prints text that is not a measurement. A reader that goes away is no failure.
 fn print(text: &[u8]) -> anyhow::Result<()> {
+    output::refuse_closed()?;
     match io::stdout().write_all(text).and_then(|()| io::stdout().flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(anyhow::Error::new(error).context("cannot write to stdout"))

@@ -6,7 +6,7 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use nix::sys::eventfd::{EfdFlags, EventFd};
@@ -39,7 +39,7 @@ pub struct Lane<Own = ()> {
     pub counters: Counters,
     latencies: Option<Recorder>,
     begun: OnceLock<Begun>,
-    last: OnceLock<Instant>,
+    last: Mutex<Option<Instant>>,
     /// What is the tool's own.
     pub own: Own,
 }
@@ -94,7 +94,7 @@ impl<Own> Track<Own> {
             counters: Counters::default(),
             latencies: has_latencies.then(Recorder::default),
             begun: OnceLock::new(),
-            last: OnceLock::new(),
+            last: Mutex::default(),
             own,
         };
         let lanes = own.into_iter().map(lane).collect();
@@ -113,7 +113,12 @@ impl<Own> Track<Own> {
 
     /// When the last operation of all ended, once every worker has.
     pub fn last(&self) -> Option<Instant> {
-        self.lanes.iter().filter_map(|lane| lane.last.get()).max().copied()
+        self.lanes.iter().filter_map(Lane::last).max()
+    }
+
+    /// Whether every lane has finished, as far as it knows.
+    pub fn is_over(&self) -> bool {
+        self.lanes.iter().all(|lane| lane.last().is_some())
     }
 
     /// What each lane has counted so far.
@@ -132,9 +137,8 @@ impl<Own> Track<Own> {
             (CpuOf::Workers, _) => self.lanes.iter().map(Lane::cpu_time).sum(),
             (CpuOf::Process, None) => Duration::ZERO,
             (CpuOf::Process, Some(first)) => {
-                let has_ended = self.lanes.iter().all(|lane| lane.last.get().is_some());
                 let finished = Duration::from_nanos(self.gate.finished_ns.load(Ordering::Acquire));
-                let by_now = if has_ended { finished } else { cpu::process_time() };
+                let by_now = if self.is_over() { finished } else { cpu::process_time() };
                 by_now.saturating_sub(first.process)
             }
         }
@@ -208,13 +212,19 @@ impl<Own> Lane<Own> {
         }
     }
 
-    /// The last operation of this lane ended at `at`: the CPU time that its worker uses from here on is nobody's.
+    /// The last operation of this lane ended at `at`, as far as its worker knows: a straggler may follow, and then it says so
+    /// again. The CPU time that the worker uses from here on is nobody's.
     pub fn finish(&self, at: Instant) {
-        if self.last.set(at).is_ok() {
-            self.close();
-            let process = u64::try_from(cpu::process_time().as_nanos()).unwrap_or(u64::MAX);
-            self.gate.finished_ns.fetch_max(process, Ordering::AcqRel);
-        }
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        *last = (*last).max(Some(at));
+        drop(last);
+        self.close();
+        let process = u64::try_from(cpu::process_time().as_nanos()).unwrap_or(u64::MAX);
+        self.gate.finished_ns.fetch_max(process, Ordering::AcqRel);
+    }
+
+    fn last(&self) -> Option<Instant> {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The worker ends; its clock ends with it.

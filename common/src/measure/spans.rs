@@ -139,33 +139,39 @@ impl<State: Clone> Spans<State> {
         Some(start + self.timing.time?)
     }
 
-    /// Does what is due at `now`: begins to count, or ends an interval and opens the next.
+    /// Does what is due at `now`: begins to count, or ends an interval and opens the next. Once the planned time is over, or
+    /// `is_over` says that all is, an interval with nothing in it is no stall but the wait for the end, and is none.
     pub fn pass(
         &mut self,
         now: Instant,
         first: Option<Instant>,
+        is_over: bool,
         source: &mut impl Source<State = State>,
     ) -> Option<Cut<State>> {
+        let end = self.end(first);
         let Some(counting) = &mut self.counting else {
-            self.begin(now, first?, source);
+            self.begin(now, first, source);
             return None;
         };
         let (from, ticker) = counting.open.as_mut()?;
         if !ticker.pass(now) {
             return None;
         }
+        let to = settled(source.mark(now), self.epoch, from.snapshot.at);
+        if (is_over || end.is_some_and(|end| now >= end)) && !has_counted(from, &to) {
+            return None;
+        }
         let latencies = source.latencies();
         add(&mut counting.latencies, &latencies);
-        let to = settled(source.mark(now), self.epoch, from.snapshot.at);
         let from = std::mem::replace(from, to.clone());
         Some(Cut { span: Span::Interval, from, to, latencies, epoch: self.epoch })
     }
 
-    fn begin(&mut self, now: Instant, first: Instant, source: &mut impl Source<State = State>) {
+    /// Begins to count, if that is due by `now` and has not been done.
+    pub fn begin(&mut self, now: Instant, first: Option<Instant>, source: &mut impl Source<State = State>) {
         let Timing { warmup, time, interval } = self.timing;
-        if first + warmup > now {
-            return;
-        }
+        let is_due = self.counting.is_none() && first.is_some_and(|first| first + warmup <= now);
+        let Some(first) = first.filter(|_| is_due) else { return };
         let mark = source.mark(now);
         let base = if warmup.is_zero() {
             // What was counted since the first operation is in the first span; the machine's share is known from here on.
@@ -209,7 +215,11 @@ impl<State: Clone> Spans<State> {
 
 /// Whether there is anything to tell of a last interval.
 fn is_news<State>(from: &Mark<State>, to: &Mark<State>) -> bool {
-    to.snapshot.at > from.snapshot.at || to.lanes != from.lanes || to.errors != from.errors
+    to.snapshot.at > from.snapshot.at || has_counted(from, to)
+}
+
+fn has_counted<State>(from: &Mark<State>, to: &Mark<State>) -> bool {
+    to.lanes != from.lanes || to.errors != from.errors
 }
 
 /// The mark on the grid of microseconds, so that printed lengths add up, and not before `earliest`.

@@ -156,7 +156,7 @@ impl<G: Gauge, Own> Watch<'_, G, Own> {
                 progress.tick();
             }
             let now = Instant::now();
-            if let Some(cut) = spans.pass(now, self.track.first(), self) {
+            if let Some(cut) = spans.pass(now, self.track.first(), self.track.is_over(), self) {
                 self.gauge.print(&cut)?;
             }
             self.judge(crew, now, end.is_some_and(|end| now >= end));
@@ -195,7 +195,7 @@ impl<G: Gauge, Own> Watch<'_, G, Own> {
 
     fn finish(mut self, crew: Crew<'_>, mut spans: Spans<G::State>) -> anyhow::Result<Finished<G::State>> {
         // All may be over before anybody looked.
-        spans.pass(Instant::now(), self.track.first(), &mut self);
+        spans.begin(Instant::now(), self.track.first(), &mut self);
         let last = self.track.last();
         let Closed { interval, total, has_begun } = spans.close(last, &mut self);
         let failure = crew.join().err().or(self.failure.take());

@@ -8,12 +8,13 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileTypeExt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use serde::Serialize;
 
 use crate::console::Console;
 use crate::schema::{self, Schema};
 use crate::stop::Stop;
+use crate::sys;
 
 /// `--header`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -36,6 +37,14 @@ pub fn stdout_pipe() -> Option<OwnedFd> {
     stdout.metadata().ok()?.file_type().is_fifo().then(|| stdout.into())
 }
 
+/// Refuses a stdout that was closed when the tool began: what is written would be lost.
+pub fn refuse_closed() -> anyhow::Result<()> {
+    if sys::stdout::was_closed() {
+        bail!("cannot write to stdout: it is closed");
+    }
+    Ok(())
+}
+
 /// Writes the lines of one schema to stdout, from any thread.
 #[derive(Debug)]
 pub struct RecordWriter {
@@ -55,6 +64,7 @@ struct Out {
 impl RecordWriter {
     /// Looks at stdout once; nothing is written before the first line is.
     pub fn to_stdout(schema: &Schema, header: Header, stop: Stop, console: Arc<Console>) -> anyhow::Result<Self> {
+        refuse_closed()?;
         let file = File::from(io::stdout().as_fd().try_clone_to_owned().context("cannot use stdout")?);
         let before = match header {
             Header::Never => Before::default(),

@@ -7,6 +7,7 @@ pub mod extents;
 pub mod mapping;
 pub mod page_cache;
 pub mod ring;
+pub mod stdout;
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};

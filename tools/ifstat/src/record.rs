@@ -30,6 +30,8 @@ pub struct Stretch {
     pub from: Snapshot,
     /// State at its end.
     pub to: Snapshot,
+    /// It was told to end before its planned end.
+    pub is_cut: bool,
 }
 
 /// What stands in the shared columns besides names and times.
@@ -91,6 +93,7 @@ impl Form {
         let identity = Identity { test, target: target.to_owned(), ..self.identity.clone() };
         let sample = Sample::between(&begin, &end);
         let mut line = sample.line(&identity, &self.epoch, stretch.span, figures.errors, figures.flags);
+        line.flags.raise_if(stretch.is_cut, Flag::Partial);
         if figures.bytes.is_none() {
             (line.bytes, line.bytes_per_s) = (None, None);
         }
@@ -251,7 +254,7 @@ mod tests {
 
     fn rows(form: &Form, span: &Span) -> [Row; 2] {
         let now = Snapshot::take(Instant::now(), Counts::default(), cpu::process_time());
-        let stretch = Stretch { span: line::Span::Interval, from: now, to: now };
+        let stretch = Stretch { span: line::Span::Interval, from: now, to: now, is_cut: false };
         Direction::BOTH.map(|direction| form.row(SPAN, direction, span, &stretch))
     }
 

@@ -58,7 +58,7 @@ impl<'a> Report<'a> {
     pub fn since_boot(&self, tracker: &Tracker) -> anyhow::Result<()> {
         let age = nix::time::clock_gettime(nix::time::ClockId::CLOCK_BOOTTIME).map(Duration::from).unwrap_or_default();
         let booted = self.start.at.checked_sub(age).unwrap_or(self.start.at);
-        let stretch = Stretch { span: line::Span::Total, from: self.start, to: self.start };
+        let stretch = Stretch { span: line::Span::Total, from: self.start, to: self.start, is_cut: false };
         for mut span in tracker.as_they_are() {
             (span.from, span.to) = (booted, booted);
             for direction in Direction::BOTH {
@@ -79,7 +79,7 @@ impl<'a> Report<'a> {
         has_lines: bool,
     ) -> anyhow::Result<()> {
         let now = snapshot(at);
-        let stretch = Stretch { span: line::Span::Interval, from: self.last, to: now };
+        let stretch = Stretch { span: line::Span::Interval, from: self.last, to: now, is_cut: false };
         // Before any line is written, which takes its time.
         let links: Vec<_> = spans.iter().map(|span| &span.link).collect();
         let layers = read_layers(source.stack.as_mut(), &links)?;
@@ -105,9 +105,9 @@ impl<'a> Report<'a> {
         Ok(())
     }
 
-    /// The lines of the whole run.
-    pub fn totals(&self, tracker: &Tracker) -> anyhow::Result<()> {
-        let stretch = Stretch { span: line::Span::Total, from: self.start, to: self.last };
+    /// The lines of the whole run; `is_cut` when it ended too early.
+    pub fn totals(&self, tracker: &Tracker, is_cut: bool) -> anyhow::Result<()> {
+        let stretch = Stretch { span: line::Span::Total, from: self.start, to: self.last, is_cut };
         let totals = tracker.totals();
         self.spans(&totals, &stretch)?;
         if let Some(sum) = &self.sum {

@@ -34,12 +34,10 @@ pub fn stats(args: &StatsArgs) -> anyhow::Result<Ending> {
     let form = Form::new(args.output.label.as_deref(), &netns).for_schema(STATS.tag);
     let mut series = Series::begin(&session, args, form, first);
     let outcome = series.run(&drivers, plan);
-    series.totals(outcome.is_err())?;
+    let ending = if plan.is_open_ended() { None } else { Ending::of(&session.stop) };
+    series.totals(outcome.is_err() || ending.is_some())?;
     outcome?;
-    if plan.is_open_ended() {
-        return Ok(Ending::Measured);
-    }
-    Ok(Ending::of(&session.stop).unwrap_or(Ending::Measured))
+    Ok(ending.unwrap_or(Ending::Measured))
 }
 
 fn read(drivers: &Drivers, interface: Name) -> anyhow::Result<Counters> {
@@ -86,25 +84,23 @@ impl<'a> Series<'a> {
 
     fn sample(&mut self, counters: Counters) -> anyhow::Result<()> {
         let now = snapshot(Instant::now());
-        let stretch = Stretch { span: Span::Interval, from: self.last, to: now };
+        let stretch = Stretch { span: Span::Interval, from: self.last, to: now, is_cut: false };
         let before = std::mem::replace(&mut self.counters, counters);
         self.last = now;
-        self.write(&stretch, &before, &Flags::default())
+        self.write(&stretch, &before)
     }
 
     /// The lines of the whole run; `is_cut` when it ended too early.
     fn totals(&self, is_cut: bool) -> anyhow::Result<()> {
-        let stretch = Stretch { span: Span::Total, from: self.start, to: self.last };
-        let mut flags = Flags::default();
-        flags.raise_if(is_cut, Flag::Partial);
-        self.write(&stretch, &self.first, &flags)
+        let stretch = Stretch { span: Span::Total, from: self.start, to: self.last, is_cut };
+        self.write(&stretch, &self.first)
     }
 
-    fn write(&self, stretch: &Stretch, before: &Counters, flags: &Flags) -> anyhow::Result<()> {
+    fn write(&self, stretch: &Stretch, before: &Counters) -> anyhow::Result<()> {
         for (name, value) in &self.counters {
             let earlier = before.iter().find(|(earlier, _)| earlier == name).map(|(_, value)| *value);
             let delta = earlier.and_then(|earlier| value.checked_sub(earlier));
-            let mut flags = flags.clone();
+            let mut flags = Flags::default();
             flags.raise_if(earlier.is_some() && delta.is_none(), Flag::Reset);
             flags.raise_if(earlier.is_none(), Flag::New);
             if self.args.changed && delta == Some(0) {

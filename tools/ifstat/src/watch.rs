@@ -49,7 +49,9 @@ fn measure(args: &WatchArgs, plan: Plan, session: &Session) -> anyhow::Result<En
         }
     };
     let mut watch = Watch { plan, session, source: &mut source, tracker: &mut tracker, report: &mut report };
-    let outcome = watch.run(at, command.as_ref()).and_then(|()| report.totals(&tracker));
+    let watched = watch.run(at, command.as_ref());
+    let is_cut = command.is_none() && !is_open_ended && session.stop.is_set();
+    let outcome = watched.and_then(|()| report.totals(&tracker, is_cut));
     let Some(command) = command else { return outcome.map(|()| ending()) };
     // However the measurement went, the command is nobody else's to wait for.
     let of_command = command.ending();

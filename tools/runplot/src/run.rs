@@ -26,6 +26,9 @@ const REDRAW: Duration = Duration::from_millis(200);
 pub fn run(args: Args) -> anyhow::Result<Ending> {
     let console = Console::new("runplot", args.quiet, false);
     let plan = Plan::new(args)?;
+    if plan.tees || plan.chart.is_some() {
+        output::refuse_closed()?;
+    }
     let stop = Stop::on_signals(output::stdout_pipe())?;
     let (table, wanted) = Table::new(&plan.request, &plan.conditions);
     let screen = Screen::new(plan.tees, plan.characters, plan.is_ascii);

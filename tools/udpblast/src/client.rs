@@ -211,9 +211,10 @@ impl<'a> Client<'a> {
         mut finished: Finished,
     ) -> anyhow::Result<Exchange> {
         let kind = request.kind;
-        // A receiver knows its counts, and tells them; a sender asks for them.
-        let own_report = talk.sent().filter(|_| kind == TestKind::Recv).map(|sent| finished.report(sent));
-        let done = match own_report {
+        // A receiver that knows how much was sent knows its counts, and tells them; a sender asks for them.
+        let own_report =
+            |finished: &Finished| talk.sent().filter(|_| kind == TestKind::Recv).map(|sent| finished.report(sent));
+        let done = |finished: &Finished| match own_report(finished) {
             Some((arrived, jitter_us)) => Word::report(arrived, jitter_us),
             None => Word::End { sent: finished.all_sent(), whole: !finished.is_cut },
         };
@@ -223,7 +224,8 @@ impl<'a> Client<'a> {
         };
         let begun = Instant::now();
         let (mut said, mut rest, mut gone) = (None::<Instant>, Vec::new(), None);
-        if kind == TestKind::Recv && own_report.is_none() && !self.session.stop.is_set() && finished.failure.is_none() {
+        if kind == TestKind::Recv && talk.sent().is_none() && !self.session.stop.is_set() && finished.failure.is_none()
+        {
             // Cut short without the sender's last word: there is nothing to agree on.
             finished.fail(Some(anyhow!("the sender did not say how much it sent")));
         }
@@ -243,7 +245,10 @@ impl<'a> Client<'a> {
             if said.is_none_or(|at| at.elapsed() >= RETRY) {
                 said = Some(Instant::now());
                 let get = talk.missing().map(|index| Word::Get { index });
-                is_there = [Some(&done), get.as_ref()].into_iter().flatten().all(|word| try_say(socket, word).is_ok());
+                is_there = [Some(&done(&finished)), get.as_ref()]
+                    .into_iter()
+                    .flatten()
+                    .all(|word| try_say(socket, word).is_ok());
             }
             let before = talk.missing();
             if !is_there || hear(socket, talk).is_err() {
@@ -259,7 +264,7 @@ impl<'a> Client<'a> {
         (0..3).for_each(|_| say(socket, &Word::Bye));
         finished.fail(talk.failed().map(|why| anyhow!("the listener gave up: {why}")));
         finished.fail(gone.filter(|_| !self.session.stop.is_set()));
-        let report = own_report.or_else(|| talk.report().filter(|_| kind == TestKind::Send));
+        let report = own_report(&finished).or_else(|| talk.report().filter(|_| kind == TestKind::Send));
         let own = finished.total(report);
         let others = rest.pop().map(|line| PeerLine::read(&SCHEMA, &line)).transpose()?;
         rest.iter().try_for_each(|line| self.session.lines.write_line(line))?;

@@ -73,9 +73,10 @@ impl Gauge for AccountGauge<'_> {
 
     fn read(&mut self) -> (Counted, Option<u64>) {
         let (arrived, jitter_us) = self.own.with_tally(|tally| (tally.arrived(), tally.jitter_us()));
-        let sender_drops = self.own.sender_drops.load(Ordering::Relaxed);
+        let [sender_drops, lost_pings] =
+            [&self.own.sender_drops, &self.own.lost_pings].map(|count| count.load(Ordering::Relaxed));
         // What was lost depends on what the other end sent, which only lines know.
-        (Counted { arrived, jitter_us, sender_drops, offload: self.own.offload() }, None)
+        (Counted { arrived, jitter_us, sender_drops, lost_pings, offload: self.own.offload() }, None)
     }
 
     fn print(&mut self, interval: &Cut<Counted>) -> anyhow::Result<()> {
@@ -85,7 +86,7 @@ impl Gauge for AccountGauge<'_> {
             // A sender learns only at the end what arrived.
             Role::Blast(_) => Known { sent: Some(interval.sample().counts.ops), ..Known::default() },
             Role::Receive(_) => Known { sent: Some(arrived.expected), arrived: Some(arrived), jitter_us },
-            Role::Ping { .. } => Known { sent: Some(arrived.expected), ..Known::default() },
+            Role::Ping { .. } => record::known_of_pings(interval),
             Role::Pong { .. } => Known::default(),
         };
         (self.emit)(&record::of(self.plan, interval, known))
@@ -130,7 +131,7 @@ impl Finished {
             arrived: Some(arrived),
             jitter_us,
         });
-        let (base, end) = (&self.all.from.state, &self.all.to.state);
+        let end = &self.all.to.state;
         let known = match self.plan.role {
             Role::Blast(_) => {
                 of_report.unwrap_or_else(|| Known { sent: Some(self.all.sample().counts.ops), ..Known::default() })
@@ -138,7 +139,7 @@ impl Finished {
             Role::Receive(_) => {
                 of_report.unwrap_or(Known { sent: None, arrived: Some(end.arrived), jitter_us: end.jitter_us })
             }
-            Role::Ping { .. } => Known { sent: Some(end.arrived.since(base.arrived).expected), ..Known::default() },
+            Role::Ping { .. } => record::known_of_pings(&self.all),
             Role::Pong { .. } => Known::default(),
         };
         let mut total = record::of(&self.plan, &self.all, known);

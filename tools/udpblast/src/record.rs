@@ -13,12 +13,14 @@ use crate::tally::Arrived;
 /// What is counted beside bytes and datagrams, by now.
 #[derive(Debug, Clone, Copy)]
 pub struct Counted {
-    /// A receiver's account; of a client that pings: the requests that are over.
+    /// A receiver's account.
     pub arrived: Arrived,
     /// Jitter, microseconds.
     pub jitter_us: Option<f64>,
     /// Refused by the sender's own queue.
     pub sender_drops: u64,
+    /// Requests whose response did not come in time.
+    pub lost_pings: u64,
     /// The best way that datagrams crossed the border of the kernel.
     pub offload: Offload,
 }
@@ -32,6 +34,12 @@ pub struct Known {
     pub arrived: Option<Arrived>,
     /// Jitter, microseconds.
     pub jitter_us: Option<f64>,
+}
+
+/// What a client that pings knows: a request came back, or was lost, or is on its way and no loss.
+pub fn known_of_pings(cut: &Cut<Counted>) -> Known {
+    let lost = cut.to.state.lost_pings - cut.from.state.lost_pings;
+    Known { sent: Some(cut.sample().counts.ops + lost), ..Known::default() }
 }
 
 /// One line of `udpblast`.

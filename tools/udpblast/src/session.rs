@@ -261,7 +261,8 @@ fn attend(
         if let Some(why) = talk.failed() {
             bail!("the other end gave up: {why}");
         }
-        if talk.is_over() {
+        if talk.is_over() || talk.sent().is_some() {
+            // A receiver says so, too, when it was told to stop.
             bail!("the other end has left");
         }
         if talk.silence() >= idle_timeout {

@@ -30,6 +30,7 @@ struct Story {
     beginning: Instant,
     first: Option<Instant>,
     last: Option<Instant>,
+    is_over: bool,
     counted: Counted,
     spans: Spans<u64>,
     cuts: Vec<Cut<u64>>,
@@ -42,7 +43,7 @@ impl Story {
         let mut counted = Counted { counts: Counts::default(), errors: Some(0), recorded: vec![Latencies::default()] };
         let before = counted.mark(beginning);
         let spans = Spans::new(timing, epoch, before);
-        Self { epoch, beginning, first: None, last: None, counted, spans, cuts: Vec::new() }
+        Self { epoch, beginning, first: None, last: None, is_over: false, counted, spans, cuts: Vec::new() }
     }
 
     fn at(&self, ms: u64) -> Instant {
@@ -62,7 +63,7 @@ impl Story {
     /// Whoever watches wakes.
     fn wake(&mut self, ms: u64) -> &mut Self {
         let (now, first) = (self.at(ms), self.first);
-        self.cuts.extend(self.spans.pass(now, first, &mut self.counted));
+        self.cuts.extend(self.spans.pass(now, first, self.is_over, &mut self.counted));
         self
     }
 
@@ -141,6 +142,19 @@ fn a_run_that_is_over_before_anybody_looked_is_whole() {
     let ended = story.close();
     assert!(ended.has_begun);
     assert_eq!(ended.lines(), (vec![(1, 2, 2)], (1, 2, 2)));
+}
+
+#[test]
+fn who_begins_at_the_end_ends_no_interval() {
+    let mut story = Story::new(timing(0, None, Some(100)));
+    story.operation(0);
+    story.wake(0);
+    story.operation(120);
+    let (now, first) = (story.at(150), story.first);
+    story.spans.begin(now, first, &mut story.counted);
+    let ended = story.close();
+    assert_eq!(ended.lines(), (vec![(0, 120, 2)], (0, 120, 2)));
+    ended.adds_up();
 }
 
 #[test]
@@ -245,13 +259,30 @@ fn the_tail_after_the_planned_end_belongs_to_the_last_interval() {
 }
 
 #[test]
-fn a_tail_that_goes_on_has_intervals_like_any_other() {
+fn a_tail_that_goes_on_has_intervals_like_any_other_but_no_empty_ones() {
     let mut story = Story::new(timing(0, Some(200), Some(100)));
     story.operation(0);
-    story.wake(0).wake(100).wake(250).wake(300);
+    story.wake(0).wake(100);
+    story.operation(240);
+    story.wake(250).wake(300);
     story.operation(320);
+    story.wake(400).wake(500).wake(600);
     let ended = story.close();
-    assert_eq!(ended.lines().0, [(0, 100, 1), (100, 250, 0), (250, 300, 0), (300, 320, 1)]);
+    assert_eq!(ended.lines(), (vec![(0, 100, 1), (100, 250, 1), (250, 400, 1)], (0, 400, 3)));
+    ended.adds_up();
+}
+
+#[test]
+fn the_wait_for_the_end_is_no_stall() {
+    let mut story = Story::new(timing(0, None, Some(100)));
+    story.operation(0);
+    story.wake(0);
+    story.operation(150);
+    story.wake(100);
+    story.is_over = true;
+    story.wake(200).wake(300).wake(400);
+    let ended = story.close();
+    assert_eq!(ended.lines().1, (0, 150, 2));
     ended.adds_up();
 }
 
@@ -319,7 +350,7 @@ fn lengths_are_whole_microseconds_so_that_printed_ones_add_up() {
     for tick in 1..=5 {
         let now = story.at(100 * tick) + Duration::from_nanos(777 * tick + 1_500);
         let first = story.first;
-        story.cuts.extend(story.spans.pass(now, first, &mut story.counted));
+        story.cuts.extend(story.spans.pass(now, first, false, &mut story.counted));
     }
     story.last = Some(story.at(560) + Duration::from_nanos(333));
     let ended = story.close();

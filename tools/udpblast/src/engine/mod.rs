@@ -42,6 +42,8 @@ impl Offload {
 pub struct Own {
     /// Datagrams that the sender's own queue refused.
     pub sender_drops: AtomicU64,
+    /// Requests whose response did not come in time.
+    pub lost_pings: AtomicU64,
     /// A receiver's account. The lock is taken once per call, and contended only when a sample is taken.
     pub tally: Mutex<Tally>,
     offload: AtomicU8,

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::UdpSocket;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
@@ -46,11 +47,13 @@ pub fn ping(
             lane.counters.add_many(2 * size, 1);
         } else if lane.is_halted() {
             break Ok(());
-        } else if answered.elapsed() >= idle_timeout {
-            break Err(anyhow::anyhow!("no response in time (--idle-timeout)"));
+        } else {
+            // Only now: one that is on its way is not lost.
+            lane.own.lost_pings.fetch_add(1, Ordering::Relaxed);
+            if answered.elapsed() >= idle_timeout {
+                break Err(anyhow::anyhow!("no response in time (--idle-timeout)"));
+            }
         }
-        // Only now: one that is on its way is not lost.
-        lane.own.with_tally(|tally| tally.arrive(sequence));
         sequence += 1;
     };
     lane.finish(answered);

@@ -97,8 +97,12 @@ pub fn run(socket: &UdpSocket, intake: Intake, lane: &Lane, inbox: &dyn Inbox) -
         if lane.is_halted() {
             break Ok(());
         }
-        if inbox.has_ended() && last.is_none_or(|last| now.duration_since(last) >= LINGER) {
-            break Ok(());
+        if inbox.has_ended() {
+            // From here on it is the wait for stragglers.
+            finish(lane, last);
+            if last.is_none_or(|last| now.duration_since(last) >= LINGER) {
+                break Ok(());
+            }
         }
         if now.duration_since(heard) >= intake.idle_timeout {
             break idle();
@@ -109,10 +113,14 @@ pub fn run(socket: &UdpSocket, intake: Intake, lane: &Lane, inbox: &dyn Inbox) -
             let _ = socket.send(Word::Alive.text().as_bytes());
         }
     };
+    finish(lane, last);
+    outcome
+}
+
+fn finish(lane: &Lane, last: Option<Instant>) {
     if let Some(last) = last {
         lane.finish(last);
     }
-    outcome
 }
 
 fn idle() -> anyhow::Result<()> {
