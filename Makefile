@@ -34,6 +34,7 @@ test-nfs: build
 	bash tests/lab/nfs tests/lab/scenario $(BIN)
 
 bench: build
+	$(CARGO) run --release --locked --quiet --package linebench-common --example engine
 	bash tests/peers/tcp $(BIN)
 	bash tests/peers/udp $(BIN)
 	bash tests/peers/disk $(BIN)

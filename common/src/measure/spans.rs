@@ -139,8 +139,9 @@ impl<State: Clone> Spans<State> {
         Some(start + self.timing.time?)
     }
 
-    /// Does what is due at `now`: begins to count, or ends an interval and opens the next. Once the planned time is over, or
-    /// `is_over` says that all is, an interval with nothing in it is no stall but the wait for the end, and is none.
+    /// Does what is due at `now`: begins to count, or ends an interval and opens the next. Once the planned time is over, an
+    /// interval with nothing in it is no stall but the wait for the end, and is none; once `is_over` says that all is, as far
+    /// as anybody knows, the open one ends with the last operation.
     pub fn pass(
         &mut self,
         now: Instant,
@@ -154,11 +155,11 @@ impl<State: Clone> Spans<State> {
             return None;
         };
         let (from, ticker) = counting.open.as_mut()?;
-        if !ticker.pass(now) {
+        if !ticker.pass(now) || is_over {
             return None;
         }
         let to = settled(source.mark(now), self.epoch, from.snapshot.at);
-        if (is_over || end.is_some_and(|end| now >= end)) && !has_counted(from, &to) {
+        if end.is_some_and(|end| now >= end) && !has_counted(from, &to) {
             return None;
         }
         let latencies = source.latencies();

@@ -13,12 +13,14 @@ use common::measure::watch::{self, Gauge, Halt, Measurement, Verdict};
 use common::stop::Stop;
 
 use crate::engine::{Own, Stages, Stream};
-use crate::plan::{Finished, Plan};
+use crate::finished::Finished;
+use crate::plan::Plan;
 use crate::pulse::Pulse;
 use crate::record::{self, Record, StreamState};
 use crate::request::Way;
-use crate::role::{Role, work};
+use crate::role::Role;
 use crate::tcp_state::TcpState;
+use crate::works::work;
 
 /// Takes the interval lines.
 pub type Emit<'a> = dyn Fn(&Record) -> anyhow::Result<()> + Sync + 'a;

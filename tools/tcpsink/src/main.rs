@@ -7,6 +7,7 @@ mod control;
 mod dialogue;
 mod engine;
 mod exchange;
+mod finished;
 mod flow;
 mod lobby;
 mod part;
@@ -22,6 +23,7 @@ mod serve;
 mod socket;
 mod tcp_info;
 mod tcp_state;
+mod works;
 
 fn main() -> std::process::ExitCode {
     common::cli::main(&common::schema::tcpsink::SCHEMA, run::run)

@@ -20,10 +20,7 @@
 
 use common::net::wire::{self, WireError, Words};
 
-use crate::request::{Request, Way};
-
-/// Schema and protocol have one number: a sink's lines must have the columns that the client's header says.
-pub const TAG: &str = common::schema::tcpsink::SCHEMA.tag;
+use crate::request::{Request, TAG, Way};
 
 /// How every line of every version begins.
 const MARK: &str = "tcpsink/";

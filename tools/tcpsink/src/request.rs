@@ -8,7 +8,9 @@ use common::net::wire::{Values, WireError, Words, micros};
 
 use crate::engine::Method;
 use crate::engine::ping::Sizes;
-use crate::protocol::TAG;
+
+/// Schema and protocol have one number: a sink's lines must have the columns that the client's header says.
+pub const TAG: &str = common::schema::tcpsink::SCHEMA.tag;
 
 /// Most streams each way.
 pub const MAX_STREAMS: u64 = 256;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use common::measure::sample::Identity;
 
 use crate::role::Role;
+use crate::udp::Route;
 
 /// One end's part, valid by construction.
 #[derive(Debug)]
@@ -31,15 +32,4 @@ pub struct Plan {
     pub interval: Option<Duration>,
     /// Give up after so long in any case.
     pub max_time: Option<Duration>,
-}
-
-/// What a connected socket says of the way to the other end.
-#[derive(Debug, Clone, Copy)]
-pub struct Route {
-    /// Bytes of UDP and IP headers.
-    pub header_bytes: u64,
-    /// MTU.
-    pub mtu: Option<u64>,
-    /// Send and receive buffer as granted.
-    pub buffers: (Option<u64>, Option<u64>),
 }

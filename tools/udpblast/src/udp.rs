@@ -9,8 +9,6 @@ use nix::sys::socket::{getsockopt, setsockopt, sockopt};
 use rustix::net::sockopt::{Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery, set_ip_mtu_discover, set_ipv6_mtu_discover};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
-use crate::plan::Route;
-
 /// What a receiver asks for, bytes: 100 ms at 1 Gbit/s, with the kernel's overhead.
 pub const BUFFER: usize = 32 * 1024 * 1024;
 
@@ -103,6 +101,17 @@ pub fn fits(socket: &UdpSocket) -> u64 {
 /// Bytes of the UDP and IP headers of a datagram to `peer`.
 fn header_bytes(peer: IpAddr) -> u64 {
     if peer.to_canonical().is_ipv6() { 48 } else { 28 }
+}
+
+/// What a connected socket says of the way to the other end.
+#[derive(Debug, Clone, Copy)]
+pub struct Route {
+    /// Bytes of UDP and IP headers.
+    pub header_bytes: u64,
+    /// MTU.
+    pub mtu: Option<u64>,
+    /// Send and receive buffer as granted.
+    pub buffers: (Option<u64>, Option<u64>),
 }
 
 /// What a connected socket says of the way to its other end.

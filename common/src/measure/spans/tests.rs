@@ -276,13 +276,15 @@ fn a_tail_that_goes_on_has_intervals_like_any_other_but_no_empty_ones() {
 fn the_wait_for_the_end_is_no_stall() {
     let mut story = Story::new(timing(0, None, Some(100)));
     story.operation(0);
-    story.wake(0);
+    story.wake(0).wake(100);
     story.operation(150);
-    story.wake(100);
     story.is_over = true;
-    story.wake(200).wake(300).wake(400);
+    story.wake(200).wake(300);
+    // A straggler, after which all is over again.
+    story.operation(320);
+    story.wake(400);
     let ended = story.close();
-    assert_eq!(ended.lines().1, (0, 150, 2));
+    assert_eq!(ended.lines(), (vec![(0, 100, 1), (100, 320, 2)], (0, 320, 3)));
     ended.adds_up();
 }
 
