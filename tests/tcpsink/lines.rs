@@ -50,7 +50,7 @@ fn an_amount_is_exact_and_its_time_is_its_own() {
         for test in ["tcp_send", "tcp_recv"] {
             let total = ended.total(test);
             assert_eq!(total.count("bytes"), 1_000_000);
-            assert!(total.number("seconds") < 0.5, "not rounded up to a second: {total:?}");
+            assert!(total.number("seconds") < 1.0, "not rounded up to a second: {total:?}");
         }
         assert_eq!(ended.total("tcp_recv").text("method"), method);
     }
@@ -109,9 +109,9 @@ fn interval_lines_arrive_as_they_end() {
     }
     assert!(child.wait().unwrap().success());
     assert!(delays.len() >= 18, "{delays:?}");
-    // One line in ten may meet a busy machine.
+    // Before the next one has ended, and not all together at the end. One line in ten may meet a busy machine.
     delays.sort();
-    assert!(delays[delays.len() * 9 / 10 - 1] < Duration::from_millis(50), "{delays:?}");
+    assert!(delays[delays.len() * 9 / 10 - 1] < Duration::from_millis(200), "{delays:?}");
 }
 
 #[test]
