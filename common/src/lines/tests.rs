@@ -108,18 +108,18 @@ fn newer_columns_have_the_names_of_their_header() {
     let newer = tcp("a").trim_end().to_owned() + ",7\n";
     let with_seven = |text: &str| named(text).contains(&("ecn_marks".into(), "7".into()));
     assert!(with_seven(&(header.clone() + &newer)), "the same number");
-    assert!(with_seven(&(header.clone() + &newer.replace("tcpsink/1", "tcpsink/2"))), "the next number");
+    assert!(with_seven(&(header.clone() + &newer.replace(tcpsink::SCHEMA.tag, "tcpsink/999"))), "the next number");
     assert_eq!(labels(&newer), ["a"], "without a header");
-    assert_eq!(labels(&newer.replace("tcpsink/1", "tcpsink/2")), ["a"], "neither");
+    assert_eq!(labels(&newer.replace(tcpsink::SCHEMA.tag, "tcpsink/999")), ["a"], "neither");
     assert_eq!(labels(&(header.clone() + &newer + &tcp("b") + &udp("c"))), ["a", "b", "c"]);
-    let shorter = header + &tcp("cut").replace("tcpsink/1", "tcpsink/2");
+    let shorter = header + &tcp("cut").replace(tcpsink::SCHEMA.tag, "tcpsink/999");
     assert_eq!(read(&shorter).1, ["skipped 1 line, cut short: fewer cells than columns: 2"]);
 }
 
 #[test]
 fn an_unknown_tool_is_read_by_its_header_alone() {
     let header = tcpsink::SCHEMA.shared.iter().map(|column| column.name).collect::<Vec<_>>().join(",") + ",depth\n";
-    let line = tcp("a").replace("tcpsink/1", "sonar/3");
+    let line = tcp("a").replace(tcpsink::SCHEMA.tag, "sonar/3");
     let cells: Vec<_> = line.split(',').take(18).collect();
     let line = cells.join(",") + "\n";
     assert_eq!(labels(&(header.clone() + &line + &udp("b"))), ["a", "b"]);
@@ -129,9 +129,10 @@ fn an_unknown_tool_is_read_by_its_header_alone() {
 
 #[test]
 fn columns_that_were_cut_or_moved_follow_their_header() {
-    let text = "schema,bytes_per_s,label\ntcpsink/1,5,x\nudpblast/1,6,y\n";
-    assert_eq!(labels(text), ["x", "y"]);
-    assert_eq!(labels(&(text.to_owned() + &tcp("whole"))), ["x", "y", "whole"]);
+    let (tcp_tag, udp_tag) = (tcpsink::SCHEMA.tag, udpblast::SCHEMA.tag);
+    let text = format!("schema,bytes_per_s,label\n{tcp_tag},5,x\n{udp_tag},6,y\n");
+    assert_eq!(labels(&text), ["x", "y"]);
+    assert_eq!(labels(&(text + &tcp("whole"))), ["x", "y", "whole"]);
 }
 
 #[test]

@@ -76,7 +76,7 @@ mod tests {
 
     fn line(flags: &str) -> String {
         let own = ",".repeat(SCHEMA.own.len());
-        format!("tcpsink/1,t,h,\"a,\"\"b\",tcp_recv,p,1,total,2.0,100,3,0,50.0,1.5,9.1,5.0,{flags}{own}\n")
+        format!("{},t,h,\"a,\"\"b\",tcp_recv,p,1,total,2.0,100,3,0,50.0,1.5,9.1,5.0,{flags}{own}\n", SCHEMA.tag)
     }
 
     #[test]
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn another_schema_is_refused() {
-        assert!(PeerLine::read(&SCHEMA, "tcpsink/2,x\n").is_err());
+        assert!(PeerLine::read(&SCHEMA, "tcpsink/999,x\n").is_err());
         assert!(PeerLine::read(&SCHEMA, "").is_err());
     }
 }

@@ -21,8 +21,8 @@ use common::net::wire::{self, Values, WireError, Words};
 use crate::request::Request;
 use crate::tally::Arrived;
 
-/// Schema and protocol have one number.
-pub const TAG: &str = common::schema::udpblast::SCHEMA.tag;
+/// The number of the protocol, which is not that of the columns.
+pub const TAG: &str = "udpblast/1";
 
 /// A hello is at least this long, and its answer shorter: a forged source address gains nothing.
 pub const HELLO_BYTES: usize = 256;
