@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::{Builder, Scope, ScopedJoinHandle};
+use std::time::Instant;
 
 use anyhow::Context;
 use nix::sched::{CpuSet, sched_setaffinity};
@@ -29,7 +30,7 @@ struct AtWork<'a, Own> {
 
 impl<Own> Drop for AtWork<'_, Own> {
     fn drop(&mut self) {
-        self.lane.close();
+        self.lane.end(Instant::now());
         if std::thread::panicking() {
             self.gate.failed.fetch_add(1, Ordering::Release);
         }
@@ -161,5 +162,24 @@ mod tests {
             assert!(crew.has_failed());
             assert!(crew.join().unwrap_err().to_string().contains("panicked"));
         });
+    }
+
+    #[test]
+    fn a_worker_that_fails_on_its_way_has_an_end() {
+        let track = Track::new(false, [(), ()]).unwrap();
+        let began = Instant::now();
+        std::thread::scope(|scope| {
+            let mut crew = Crew::new(&track);
+            let [never, failing] = [&track.lanes()[0], &track.lanes()[1]];
+            crew.spawn(scope, "never".into(), never, Box::new(|| Ok(()))).unwrap();
+            let fail = || {
+                failing.begin(Instant::now());
+                failing.counters.add(7);
+                anyhow::bail!("on purpose")
+            };
+            crew.spawn(scope, "failing".into(), failing, Box::new(fail)).unwrap();
+            assert!(crew.join().is_err());
+        });
+        assert!(track.last().is_some_and(|last| last > began), "its bytes took some time");
     }
 }

@@ -227,8 +227,15 @@ impl<Own> Lane<Own> {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The worker ends; its clock ends with it.
-    pub(super) fn close(&self) {
+    /// The worker ends at `at`, and its clock with it. What it began and never said to be over, since it failed, is over.
+    pub(super) fn end(&self, at: Instant) {
+        if self.begun.get().is_some() && self.last().is_none() {
+            self.finish(at);
+        }
+        self.close();
+    }
+
+    fn close(&self) {
         if let Some(begun) = self.begun.get() {
             begun.timer.finish();
         }
