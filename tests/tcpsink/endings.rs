@@ -85,6 +85,23 @@ fn a_sink_that_stops_ends_the_client_by_its_deadline() {
 }
 
 #[test]
+fn who_leaves_does_not_wait_for_a_sink_that_stopped() {
+    for verb in ["ping", "send", "recv"] {
+        let (sink, port) = sink(&[]);
+        let client = tcpsink().start(&[verb, "127.0.0.1", "--port", &port, "--time", "1m", "--interval", "100ms"]);
+        client.wait_for_records(3);
+        sink.signal(Signal::SIGSTOP);
+        let leaves = Instant::now();
+        client.signal(Signal::SIGINT);
+        let ended = client.end();
+        sink.signal(Signal::SIGCONT);
+        assert!(leaves.elapsed() < Duration::from_secs(6), "{verb}: {:?}, {ended:?}", leaves.elapsed());
+        assert!(!ended.stderr.contains("idle-timeout"), "{verb}: {ended:?}");
+        assert!(ended.total(&format!("tcp_{verb}")).has_flag("partial"), "{verb}: {ended:?}");
+    }
+}
+
+#[test]
 fn a_reader_that_leaves_ends_it_quietly() {
     let (_sink, port) = sink(&[]);
     let send = format!("{} send 127.0.0.1 --port {port}", tcpsink().path());

@@ -2,7 +2,7 @@
 //! Every verb of both ends is made of flows.
 
 use std::net::Shutdown;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use common::console::Progress;
@@ -21,6 +21,9 @@ use crate::request::Way;
 use crate::role::Role;
 use crate::tcp_state::TcpState;
 use crate::works::work;
+
+/// How long a ping waits for the answer under way once somebody wants to leave.
+const LEAVE: Duration = Duration::from_secs(1);
 
 /// Takes the interval lines.
 pub type Emit<'a> = dyn Fn(&Record) -> anyhow::Result<()> + Sync + 'a;
@@ -73,7 +76,7 @@ pub fn run(
         workers: "stream",
     };
     let pulse = Pulse::start();
-    let mut gauge = StreamsGauge { plan: &plan, streams, track: &track, pulse, is_halted: false, emit };
+    let mut gauge = StreamsGauge { plan: &plan, streams, track: &track, pulse, is_halted: false, cut_at: None, emit };
     let watch::Finished { total, is_cut, mut failure, .. } = measurement.run(&track, works, &mut gauge)?;
     if plan.role.sends() {
         gauge.shut(Shutdown::Write);
@@ -94,6 +97,8 @@ struct StreamsGauge<'a> {
     track: &'a Track<Own>,
     pulse: Pulse,
     is_halted: bool,
+    /// When a ping was told to leave: the answer under way is waited for, but not long.
+    cut_at: Option<Instant>,
     emit: &'a Emit<'a>,
 }
 
@@ -119,10 +124,13 @@ impl Gauge for StreamsGauge<'_> {
         let Plan { role, idle_timeout, max_time, .. } = self.plan;
         let verdict = |how, why| Some(Verdict { how, why: Some(anyhow!("{why}")) });
         let since = self.track.first().map(|first| now.saturating_duration_since(first));
-        if !self.is_halted && max_time.zip(since).is_some_and(|(most, since)| since > most) {
+        if !self.is_halted && max_time.zip(since).is_some_and(|(most, since)| since >= most) {
             return verdict(Halt::Cut, "longer than is allowed (--max-time)");
         }
         let ops = || self.track.counts().iter().map(|counts| counts.ops).sum();
+        if role.is_ping() && self.cut_at.is_some_and(|cut| now >= cut + LEAVE) {
+            return Some(Verdict { how: Halt::Abandon, why: None });
+        }
         if role.is_ping() && self.pulse.is_silent(now, *idle_timeout, ops) {
             return verdict(Halt::Abandon, "no message arrived in time (--idle-timeout)");
         }
@@ -134,11 +142,18 @@ impl Gauge for StreamsGauge<'_> {
 
     fn due(&self) -> Option<Instant> {
         let role = &self.plan.role;
-        (role.sends() || role.is_ping() || self.plan.max_time.is_some()).then_some(self.pulse.next)
+        let pulse = (role.sends() || role.is_ping()).then_some(self.pulse.next);
+        let leave = self.cut_at.map(|cut| cut + LEAVE);
+        let most =
+            self.plan.max_time.zip(self.track.first()).filter(|_| !self.is_halted).map(|(most, first)| first + most);
+        [pulse, leave, most].into_iter().flatten().min()
     }
 
     fn halt(&mut self, how: Halt) {
         self.is_halted = true;
+        if how == Halt::Cut && self.plan.role.is_ping() {
+            self.cut_at = Some(Instant::now());
+        }
         self.shut(match how {
             Halt::TimeUp => Shutdown::Write,
             // An end that does not send still has its line to send back.
