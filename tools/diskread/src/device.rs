@@ -103,13 +103,21 @@ impl Fetched {
         Self { by_process, by_device: device.and_then(Device::read_bytes), storage: Some(target.storage) }
     }
 
+    /// The same, but no more fetched since `first` than the device has read: the kernel counts a read twice that `io_uring`
+    /// first tried without waiting. The two counters move at different moments, so that it is all since `first` that is
+    /// compared, and what was said `before` stays true.
+    #[must_use]
+    pub fn bounded(self, first: &Self, before: &Self) -> Self {
+        let most = self.by_device_since(first).filter(|most| *most > 0).unwrap_or(u64::MAX);
+        let bound = |(now, first): (u64, u64)| first + now.saturating_sub(first).min(most);
+        Self { by_process: self.by_process.zip(first.by_process).map(bound).max(before.by_process), ..self }
+    }
+
     /// Bytes that this process had fetched from storage since `earlier`. A file system that does not count its reads is
-    /// believed only if it counted some. The kernel counts a read twice that `io_uring` first tried without waiting: no
-    /// more was fetched than the device has read.
+    /// believed only if it counted some.
     pub fn by_process_since(&self, earlier: &Self) -> Option<u64> {
         let bytes = self.by_process?.checked_sub(earlier.by_process?)?;
-        let most = self.by_device_since(earlier).filter(|most| *most > 0).unwrap_or(u64::MAX);
-        (bytes > 0 || self.storage != Some(Storage::Elsewhere)).then_some(bytes.min(most))
+        (bytes > 0 || self.storage != Some(Storage::Elsewhere)).then_some(bytes)
     }
 
     /// Bytes that the device has read since `earlier`.
@@ -146,12 +154,28 @@ mod tests {
             by_device: Some(device),
             storage: Some(Storage::Device),
         };
-        assert_eq!(at(300, 200).by_process_since(&at(100, 100)), Some(100));
-        assert_eq!(at(300, 900).by_process_since(&at(100, 100)), Some(200));
-        assert_eq!(
-            at(300, 100).by_process_since(&at(100, 100)),
-            Some(200),
-            "a device that counted nothing proves nothing"
-        );
+        let first = at(100, 100);
+        let fetched = |now: Fetched| now.bounded(&first, &first).by_process_since(&first);
+        assert_eq!(fetched(at(300, 200)), Some(100));
+        assert_eq!(fetched(at(300, 900)), Some(200));
+        assert_eq!(fetched(at(300, 100)), Some(200), "a device that counted nothing proves nothing");
+    }
+
+    #[test]
+    fn what_was_fetched_adds_up_though_the_counters_move_at_different_moments() {
+        let at = |process, device| Fetched {
+            by_process: Some(process),
+            by_device: Some(device),
+            storage: Some(Storage::Device),
+        };
+        let first = at(0, 0);
+        let mut before = first;
+        let mut sum = 0;
+        for now in [at(100, 40), at(100, 100), at(250, 100), at(300, 300)] {
+            let now = now.bounded(&first, &before);
+            sum += now.by_process_since(&before).unwrap();
+            before = now;
+        }
+        assert_eq!(sum, 300);
     }
 }

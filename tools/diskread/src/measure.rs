@@ -34,7 +34,7 @@ pub fn run(
         cpu: CpuOf::Process,
         workers: "reader",
     };
-    let mut device = DeviceGauge { reading, identity, session, track: &track };
+    let mut device = DeviceGauge { reading, identity, session, track: &track, fetched: None };
     let finished = measurement.run(&track, works, &mut device)?;
     // The file ended in the warm-up, unless somebody cut it.
     let is_used_up = !finished.has_begun && !finished.is_cut && !plan.warmup.is_zero();
@@ -50,6 +50,8 @@ struct DeviceGauge<'a> {
     identity: &'a Identity,
     session: &'a Session,
     track: &'a Track<Own>,
+    /// As it was at first, and when it was last read.
+    fetched: Option<(Fetched, Fetched)>,
 }
 
 impl Gauge for DeviceGauge<'_> {
@@ -57,7 +59,11 @@ impl Gauge for DeviceGauge<'_> {
 
     fn read(&mut self) -> (Fetched, Option<u64>) {
         let errors = self.track.lanes().iter().map(|lane| lane.own.errors.load(Ordering::Relaxed)).sum();
-        (Fetched::now(self.reading.target, self.reading.device.as_ref()), Some(errors))
+        let now = Fetched::now(self.reading.target, self.reading.device.as_ref());
+        let (first, before) = self.fetched.unwrap_or((now, now));
+        let now = now.bounded(&first, &before);
+        self.fetched = Some((first, now));
+        (now, Some(errors))
     }
 
     fn print(&mut self, interval: &Cut<Fetched>) -> anyhow::Result<()> {
