@@ -227,7 +227,11 @@ impl Lobby<'_> {
             self.refuse(socket, &refusal.to_string());
         } else {
             socket.set_nonblocking(false)?;
-            self.places.spawn(move || serve(socket))?;
+            let refused = socket.try_clone()?;
+            if let Err(error) = self.places.spawn(move || serve(socket)) {
+                refused.set_nonblocking(true)?;
+                self.refuse(refused, &Refusal::Exhausted(error.to_string()).to_string());
+            }
         }
         Ok(())
     }

@@ -231,11 +231,17 @@ impl Listener {
         };
         self.used.insert(cookie, Instant::now());
         let shared = Arc::clone(&self.shared);
-        Ok(self.places.spawn(move || {
+        let served = self.places.spawn(move || {
             if let Err(error) = serve(&shared, &socket, peer, &request) {
                 shared.journal.complain(&peer.ip().to_string(), &error);
                 say(&socket, &Word::Failed { why: format!("{error:#}") });
             }
-        })?)
+        });
+        if let Err(error) = served {
+            let refusal = Refusal::Exhausted(error.to_string());
+            self.shared.journal.session.console.notice(&format!("refused {}: {refusal}", peer.ip()));
+            self.reply(letter.from, letter.bytes.len(), &Word::Refused { why: refusal.to_string() });
+        }
+        Ok(())
     }
 }

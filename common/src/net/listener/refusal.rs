@@ -30,6 +30,8 @@ pub enum Refusal {
     },
     /// It asked for more bits per second than are allowed, which are so many.
     TooFast(u64),
+    /// The system has nothing left to serve it with.
+    Exhausted(String),
     /// It did not show that it knows the secret.
     NoProof,
     /// It knows another secret.
@@ -50,6 +52,7 @@ impl fmt::Display for Refusal {
                 write!(f, "{asked} bytes were asked for, {most} are allowed (--max-bytes)")
             }
             Self::TooFast(most) => write!(f, "at most {most} bit/s are allowed (--max-rate)"),
+            Self::Exhausted(why) => write!(f, "no thread could be started for it: {why}"),
             Self::NoProof => f.write_str(
                 "only who knows the secret is served here (--secret-file; --require-secret at the listener)",
             ),
