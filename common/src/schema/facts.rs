@@ -2,7 +2,7 @@
 
 use super::column::columns;
 use super::line::Time;
-use super::role::{INSTANCE, NAME, NOTE};
+use super::role::{Form, INSTANCE, NAME, NOTE};
 
 columns! {
     /// One fact.
@@ -11,9 +11,9 @@ columns! {
         time: Time, "RFC 3339 UTC", INSTANCE, "when it was read";
         host: String, "", NAME, "node name of the machine";
         label: String, "", NAME, "the user's --label: which set-up this was";
-        target: String, "", NAME, "device, path, mount or interface";
-        key: String, "", NAME, "what it is; dots part groups, as in coalesce.rx_usecs";
-        value: String, "", NOTE, "as the kernel says it, numbers without unit";
-        unit: String, "", NOTE, "base unit of the value, empty for text and counts";
+        target: String, "", NAME.shown(3, "target", Form::Text(12)), "device, path, mount or interface";
+        key: String, "", NAME.shown(2, "key", Form::Text(40)), "what it is; dots part groups, as in coalesce.rx_usecs";
+        value: String, "", NOTE.shown(1, "value", Form::Text(9)), "as the kernel says it, numbers without unit";
+        unit: String, "", NOTE.shown(4, "unit", Form::Text(4)), "base unit of the value, empty for text and counts";
     }
 }

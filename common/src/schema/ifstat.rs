@@ -5,11 +5,16 @@
 use super::cell::Fixed;
 use super::column::columns;
 use super::line::Time;
-use super::role::{AMOUNT, GAUGE, INSTANCE, LOSS, NAME, NOTE, OF_TIME, SETTING};
-use super::set::Schema;
+use super::role::{AMOUNT, Form, GAUGE, INSTANCE, LOSS, NAME, NOTE, OF_TIME, SETTING};
+use super::set::{Schema, Tests};
 
 /// What `ifstat` prints.
-pub const SCHEMA: Schema = Schema::of_lines("ifstat/1", Interface::COLUMNS);
+pub const SCHEMA: Schema = Schema::of_lines("ifstat/1", Interface::COLUMNS).of_tests(Tests {
+    ops: "packets",
+    in_bits: true,
+    has_targets: true,
+    ..Tests::BOTH
+});
 /// What `ifstat facts` prints.
 pub const FACTS: Schema = Schema::of_facts("ifstat-facts/1");
 /// What `ifstat facts --compare` prints.
@@ -29,8 +34,8 @@ columns! {
         duplex: Option<&'static str>, "", SETTING, "half or full";
         carrier_up: Option<u64>, "", GAUGE, "1: there was a carrier at the end of the span, 0: there was none";
         carrier_changes: Option<u64>, "", LOSS, "how often it came or went in the span";
-        util_pct: Option<Fixed<2>>, "%", OF_TIME, "bytes of this direction as share of speed_mbit; not clamped";
-        dropped: Option<u64>, "", LOSS, "rx, tx: not processed, at rx also for want of a taker: no loss by itself; softnet, qdisc: dropped";
+        util_pct: Option<Fixed<2>>, "%", OF_TIME.shown(5, "used", Form::Percent), "bytes of this direction as share of speed_mbit; not clamped";
+        dropped: Option<u64>, "", LOSS.shown(8, "dropped", Form::Count), "rx, tx: not processed, at rx also for want of a taker: no loss by itself; softnet, qdisc: dropped";
         missed: Option<u64>, "", LOSS, "rx: the host was too slow for the card";
         nohandler: Option<u64>, "", AMOUNT, "rx: arrived at an inactive port of a bond or the like";
         otherhost: Option<u64>, "", AMOUNT, "rx: for another address (rx_otherhost_dropped)";
@@ -46,7 +51,7 @@ columns! {
         window: Option<u64>, "", LOSS, "tx: late collisions";
         collisions: Option<u64>, "", LOSS, "tx: collisions";
         compressed: Option<u64>, "", AMOUNT, "rx, tx: compressed packets (SLIP, PPP)";
-        lost: Option<u64>, "", LOSS, "packets surely lost here: rx errors + missed; tx errors + dropped; softnet and qdisc dropped; ip discards + fragment failures; udp in_errors + sndbuf_errors; tcp listen_drops + pruned + backlog_drops; stack all of these";
+        lost: Option<u64>, "", LOSS.shown(4, "lost", Form::Count), "packets surely lost here: rx errors + missed; tx errors + dropped; softnet and qdisc dropped; ip discards + fragment failures; udp in_errors + sndbuf_errors; tcp listen_drops + pruned + backlog_drops; stack all of these";
         squeezed: Option<u64>, "", LOSS, "softnet (of all CPUs and namespaces): work left over when its budget or time was spent";
         backlog_bytes: Option<u64>, "B", GAUGE, "qdisc: waiting at the end of the span";
         backlog_packets: Option<u64>, "", GAUGE, "softnet, qdisc: waiting at the end of the span";
@@ -67,7 +72,7 @@ columns! {
         listen_overflows: Option<u64>, "", LOSS, "tcp: because accept was too slow (ListenOverflows)";
         pruned: Option<u64>, "", LOSS, "tcp: thrown out of a full receive queue (RcvPruned + OfoPruned + TCPRcvQDrop)";
         backlog_drops: Option<u64>, "", LOSS, "tcp: the socket was busy and its backlog full (TCPBacklogDrop)";
-        lost_at: Option<String>, "", NOTE, "stack: where packets were lost: card, softirq, queue, ip, socket; none if nowhere";
+        lost_at: Option<String>, "", NOTE.shown(7, "lost at", Form::Text(14)), "stack: where packets were lost: card, softirq, queue, ip, socket; none if nowhere";
         summed: Option<u64>, "", GAUGE, "rx_all, tx_all: interfaces in the sum";
         left_out: Option<String>, "", NOTE, "rx_all, tx_all: interfaces that carry the same packets as others, and lo; each with the reason";
     }
@@ -91,8 +96,8 @@ columns! {
 columns! {
     /// The columns of `ifstat stats` after the shared ones.
     pub struct Statistic {
-        counter: String, "", NAME, "name of the counter as the driver gives it (ethtool -S)";
-        value: Option<u64>, "", GAUGE, "the counter at the end of the span";
-        delta: Option<u64>, "", AMOUNT, "what it grew by in the span; empty when it went back";
+        counter: String, "", NAME.shown(2, "counter", Form::Text(28)), "name of the counter as the driver gives it (ethtool -S)";
+        value: Option<u64>, "", GAUGE.shown(4, "value", Form::Count), "the counter at the end of the span";
+        delta: Option<u64>, "", AMOUNT.shown(3, "delta", Form::Count), "what it grew by in the span; empty when it went back";
     }
 }

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use super::cell::{Cell, Fixed};
 use super::column::columns;
-use super::role::{AMOUNT, INSTANCE, LOSS, NAME, NOTE, OF_TIME, RATE, SPENT};
+use super::role::{AMOUNT, Form, INSTANCE, LOSS, NAME, NOTE, OF_TIME, RATE, SPENT};
 
 columns! {
     /// The shared part of a line. Rates and shares that are unknown stay empty.
@@ -16,17 +16,17 @@ columns! {
         time: Time, "RFC 3339 UTC", INSTANCE, "when the span began";
         host: String, "", NAME, "node name of the machine that measured";
         label: String, "", NAME, "the user's --label: which set-up this was";
-        test: &'static str, "", NAME, "what was done";
-        target: String, "", NAME, "peer, device, path, mount or interface";
+        test: &'static str, "", NAME.shown(1, "test", Form::Text(15)), "what was done";
+        target: String, "", NAME.shown(1, "target", Form::Text(16)), "peer, device, path, mount or interface";
         run: u64, "", INSTANCE, "1, 2, ... within --runs";
         span: Span, "", INSTANCE, "interval or total";
         seconds: Option<Fixed<6>>, "s", SPENT.headline(4), "measured length of the span on the monotonic clock";
-        bytes: Option<u64>, "B", AMOUNT, "payload bytes";
+        bytes: Option<u64>, "B", AMOUNT.shown(11, "moved", Form::Bytes), "payload bytes";
         ops: Option<u64>, "", AMOUNT, "operations; each tool says which";
-        errors: Option<u64>, "", LOSS, "what went wrong in the span; each tool says which";
-        bytes_per_s: Option<Fixed<1>>, "B/s", RATE.headline(1), "bytes / seconds";
-        ops_per_s: Option<Fixed<3>>, "1/s", RATE.headline(2), "ops / seconds";
-        cpu_pct: Option<Fixed<2>>, "%", OF_TIME.low(), "CPU time of this measurement in this process, user + system, 100 = one core";
+        errors: Option<u64>, "", LOSS.shown(6, "", Form::Count), "what went wrong in the span; each tool says which";
+        bytes_per_s: Option<Fixed<1>>, "B/s", RATE.headline(1).shown(2, "", Form::Rate), "bytes / seconds";
+        ops_per_s: Option<Fixed<3>>, "1/s", RATE.headline(2).shown(3, "", Form::PerSecond), "ops / seconds";
+        cpu_pct: Option<Fixed<2>>, "%", OF_TIME.low().shown(12, "cpu", Form::Percent), "CPU time of this measurement in this process, user + system, 100 = one core";
         host_cpu_pct: Option<Fixed<2>>, "%", OF_TIME.low(), "the whole machine's busy share, 100 = all cores";
         flags: Flags, "", NOTE, "space-separated warnings about this very line, empty when it is clean";
     }
@@ -84,6 +84,11 @@ macro_rules! flags {
             /// The word in the `flags` column.
             pub fn word(self) -> &'static str {
                 match self { $(Self::$name => $word,)* }
+            }
+
+            /// What it says, in a sentence.
+            pub fn meaning(self) -> &'static str {
+                match self { $(Self::$name => $meaning,)* }
             }
 
             fn weight(self) -> Weight {

@@ -12,6 +12,41 @@ pub struct Role {
     pub better: Option<Better>,
     /// Its rank among those that a comparison or a chart is about when nobody says, from 1.
     pub headline: Option<u8>,
+    /// How a person's table shows it, if it does.
+    pub shown: Option<Shown>,
+}
+
+/// A column of a person's table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shown {
+    /// Its worth: where there is no room for all, the largest number goes first; those of 1 and 2 stay, if need be narrower.
+    /// Columns stand in the order of their schema.
+    pub worth: u8,
+    /// What it is called, without the unit; empty where the unit says it all.
+    pub title: &'static str,
+    /// How its cells are written.
+    pub form: Form,
+}
+
+/// How a cell is written for people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// As it is, in so many places at most.
+    Text(u8),
+    /// A whole number.
+    Count,
+    /// Bytes, in the unit that suits.
+    Bytes,
+    /// Bytes per second, in the unit that suits; where bits are what people think in, also as those.
+    Rate,
+    /// So many a second.
+    PerSecond,
+    /// Microseconds, in the unit that suits.
+    Micros,
+    /// Seconds.
+    Seconds,
+    /// A percentage.
+    Percent,
 }
 
 /// What a column is.
@@ -27,6 +62,9 @@ pub enum RoleKind {
         /// The rank, from 1.
         sweep: Option<u8>,
     },
+    /// What the path or the machine made of it by itself: it may change while one thing is measured. Runs that differ in it
+    /// are worth a word, and are no series of their own.
+    Found,
     /// A count that adds up over lines.
     Amount,
     /// A count that adds up and speaks against what was measured.
@@ -85,7 +123,7 @@ pub enum Better {
 }
 
 const fn role(kind: RoleKind, better: Option<Better>) -> Role {
-    Role { kind, better, headline: None }
+    Role { kind, better, headline: None, shown: None }
 }
 
 /// See [`RoleKind::Name`].
@@ -113,6 +151,8 @@ pub const NOTE: Role = role(RoleKind::Note, None);
 /// See [`Share::OfTime`].
 pub const OF_TIME: Role = role(RoleKind::Share(Share::OfTime), None);
 
+/// See [`RoleKind::Found`].
+pub const FOUND: Role = role(RoleKind::Found, None);
 /// A setting over which people sweep; the one of the lowest rank that differs is the one swept.
 pub const fn sweep(rank: u8) -> Role {
     role(RoleKind::Setting { sweep: Some(rank) }, None)
@@ -151,14 +191,25 @@ impl Role {
         Self { headline: Some(rank), ..self }
     }
 
+    /// The same, shown in a person's table: its worth, its title, and how it is written.
+    #[must_use]
+    pub const fn shown(self, worth: u8, title: &'static str, form: Form) -> Self {
+        Self { shown: Some(Shown { worth, title, form }), ..self }
+    }
+
     /// Whether lines that differ in it are of different things.
     pub fn tells_apart(self) -> bool {
         matches!(self.kind, RoleKind::Name | RoleKind::Setting { .. })
     }
 
+    /// Whether runs that differ in it are hardly of one thing.
+    pub fn tells_runs_apart(self) -> bool {
+        self.tells_apart() || self.kind == RoleKind::Found
+    }
+
     /// Whether it is a result, and not what somebody chose or what the line is called.
     pub fn is_measured(self) -> bool {
-        !self.tells_apart() && !matches!(self.kind, RoleKind::Instance | RoleKind::Note)
+        !self.tells_runs_apart() && !matches!(self.kind, RoleKind::Instance | RoleKind::Note)
     }
 
     /// Whether more of the same work makes more of it.

@@ -15,6 +15,31 @@ pub struct Schema {
     pub shared: &'static [Column],
     /// The columns after those.
     pub own: &'static [Column],
+    /// What a person's table has to know of the tests.
+    pub tests: Tests,
+}
+
+/// What a person's table has to know of a tool's tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tests {
+    /// What `ops` are: reads, packets, calls.
+    pub ops: &'static str,
+    /// What `errors` are: retransmits, losses, failures.
+    pub errors: &'static str,
+    /// Rates are in bits, too: it is about a network.
+    pub in_bits: bool,
+    /// One run may be about several targets.
+    pub has_targets: bool,
+    /// Tests that move bytes, and of which operations say nothing.
+    pub transfers: &'static [&'static str],
+    /// Tests of operations, of which bytes say nothing.
+    pub transactions: &'static [&'static str],
+}
+
+impl Tests {
+    /// Tests of which bytes and operations both tell something.
+    pub const BOTH: Self =
+        Self { ops: "ops", errors: "errors", in_bits: false, has_targets: false, transfers: &[], transactions: &[] };
 }
 
 /// What lines are.
@@ -31,7 +56,7 @@ pub enum Holds {
 impl Schema {
     /// A tool's measurements: the shared columns, then its own.
     pub const fn of_lines(tag: &'static str, own: &'static [Column]) -> Self {
-        Self { tag, holds: Holds::Measurements, shared: Line::COLUMNS, own }
+        Self { tag, holds: Holds::Measurements, shared: Line::COLUMNS, own, tests: Tests::BOTH }
     }
 
     /// What a reader found: lines that begin as measurements do.
@@ -46,7 +71,13 @@ impl Schema {
 
     /// Facts in columns of their own.
     pub const fn of_facts_in(tag: &'static str, columns: &'static [Column]) -> Self {
-        Self { tag, holds: Holds::Facts, shared: columns, own: &[] }
+        Self { tag, holds: Holds::Facts, shared: columns, own: &[], tests: Tests::BOTH }
+    }
+
+    /// The same with what a person's table has to know of the tests.
+    #[must_use]
+    pub const fn of_tests(self, tests: Tests) -> Self {
+        Self { tests, ..self }
     }
 
     /// All columns in their order in a line.

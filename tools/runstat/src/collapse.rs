@@ -25,7 +25,7 @@ impl Rule {
     /// The rule for columns of this role.
     pub fn of(role: Role) -> Self {
         match role.kind {
-            RoleKind::Name | RoleKind::Instance | RoleKind::Setting { .. } => Self::Constant,
+            RoleKind::Name | RoleKind::Instance | RoleKind::Setting { .. } | RoleKind::Found => Self::Constant,
             RoleKind::Amount | RoleKind::Loss | RoleKind::Spent => Self::Sum,
             RoleKind::Smallest => Self::Min,
             RoleKind::Largest | RoleKind::Latency { per_mille: Some(1000), .. } => Self::Max,

@@ -26,7 +26,7 @@ impl Watch {
     pub fn new(by: &[String], wanted: &mut Wanted) -> Self {
         // Of a schema only the tool matters, and one tool's tests are not called like another's.
         let is_hidden = |column: &&Column| {
-            column.role.tells_apart() && column.name != "schema" && !by.iter().any(|name| name == column.name)
+            column.role.tells_runs_apart() && column.name != "schema" && !by.iter().any(|name| name == column.name)
         };
         let hidden = registry::measured_columns().filter(is_hidden);
         let columns: Vec<_> = hidden.map(|column| (column.name, wanted.column(column.name))).collect();
