@@ -1,9 +1,15 @@
 //! What people see on stderr: notices and warnings, a progress bar and one summary sentence. Lines never go here.
 
 use std::io::{self, IsTerminal, Write};
-use std::time::Duration;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::measure::counters::Counts;
+use crate::{output, units};
 
 /// How often the bar moves.
 const REDRAW: Duration = Duration::from_millis(200);
@@ -14,18 +20,26 @@ pub struct Console {
     tool: &'static str,
     quiet: bool,
     sums_up: bool,
+    /// Somebody watches, and nobody else draws: what is in a pipe after this tool may well do.
+    has_bar: bool,
     bar: ProgressBar,
+    /// The thread that draws the bar.
+    painter: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Console {
     /// Bar and summary appear while stderr is a terminal; `summary` asks for the sentence anyway, `quiet` takes all away.
     pub fn new(tool: &'static str, quiet: bool, summary: bool) -> Self {
-        let watched = io::stderr().is_terminal() && !quiet;
+        let is_watched = io::stderr().is_terminal() && !quiet;
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-        if watched {
-            bar.set_draw_target(ProgressDrawTarget::stderr());
+        Self {
+            tool,
+            quiet,
+            sums_up: (is_watched || summary) && !quiet,
+            has_bar: is_watched && output::stdout_pipe().is_none(),
+            bar,
+            painter: Mutex::default(),
         }
-        Self { tool, quiet, sums_up: (watched || summary) && !quiet, bar }
     }
 
     /// Says something that the user should know, always but for `--quiet`.
@@ -42,6 +56,7 @@ impl Console {
 
     /// The sentence at the end, for people who watch.
     pub fn summary(&self, text: &str) {
+        self.wait_for_bar();
         if self.sums_up {
             self.error(text);
         }
@@ -52,53 +67,106 @@ impl Console {
         self.bar.suspend(action)
     }
 
-    /// Shows a bar over `length` until the guard is dropped; without a length, a clock.
-    pub fn progress(&self, length: Option<Duration>) -> Progress<'_> {
+    /// Shows a bar over `length` until the guard is dropped; without a length, a spinner.
+    pub fn progress(&self, length: Option<Duration>) -> Progress {
         let template = match length {
-            Some(_) => "{elapsed_precise} [{bar:40}] {percent}%",
-            None => "{elapsed_precise} {spinner}",
+            Some(_) => "{elapsed_precise} [{wide_bar}] {percent}% {msg}",
+            None => "{elapsed_precise} {spinner} {msg}",
         };
+        self.wait_for_bar();
         // The templates are constants; a wrong one would show the default bar.
         self.bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()));
         self.bar.reset();
-        if let Some(length) = length {
-            self.bar.set_length(millis(length));
+        match length {
+            Some(length) => self.bar.set_length(millis(length)),
+            None => self.bar.unset_length(),
         }
-        Progress(&self.bar)
+        let counts = Arc::new(Mutex::new(Counts::default()));
+        let (end, is_over) = mpsc::channel();
+        let (bar, counted) = (self.bar.clone(), Arc::clone(&counts));
+        let start = || {
+            let painter = thread::Builder::new().name("bar".into());
+            // No bar is better than no measurement.
+            painter.spawn(move || paint(&bar, length, &counted, &is_over)).ok()
+        };
+        let painter = self.has_bar.then(start).flatten();
+        let is_drawn = painter.is_some();
+        *self.painter.lock().unwrap_or_else(PoisonError::into_inner) = painter;
+        Progress(is_drawn.then_some((counts, end)))
+    }
+
+    /// Waits until a bar that is over is gone.
+    fn wait_for_bar(&self) {
+        if let Some(painter) = self.painter.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            // It does not panic; if it did, there would be no bar.
+            let _ = painter.join();
+        }
     }
 }
 
-/// A bar on the screen.
-#[derive(Debug)]
-pub struct Progress<'a>(&'a ProgressBar);
+impl Drop for Console {
+    fn drop(&mut self) {
+        self.wait_for_bar();
+    }
+}
 
-impl Progress<'_> {
+/// A bar on the screen, if somebody watches, until this is dropped. It is drawn by a thread of its own: a terminal that is
+/// slow, or stopped, holds up nobody who measures.
+#[derive(Debug)]
+pub struct Progress(Option<(Arc<Mutex<Counts>>, Sender<()>)>);
+
+impl Progress {
     /// How long the one who waits may sleep before the next [`Progress::tick`]; `None` if nobody watches.
     pub fn redraw_every(&self) -> Option<Duration> {
-        (!self.0.is_hidden()).then_some(REDRAW)
+        self.0.as_ref().map(|_| REDRAW)
     }
 
-    /// Moves the bar to the time that has passed.
-    pub fn tick(&self) {
-        self.0.set_position(millis(self.0.elapsed()));
+    /// What has been counted by now, which says how fast it goes.
+    pub fn tick(&self, counts: impl FnOnce() -> Counts) {
+        if let Some((counted, _)) = &self.0 {
+            *counted.lock().unwrap_or_else(PoisonError::into_inner) = counts();
+        }
     }
 }
 
-impl Drop for Progress<'_> {
-    fn drop(&mut self) {
-        self.0.finish_and_clear();
+/// Draws a bar until the other end of `is_over` is gone.
+fn paint(bar: &ProgressBar, length: Option<Duration>, counts: &Mutex<Counts>, is_over: &Receiver<()>) {
+    bar.set_draw_target(ProgressDrawTarget::stderr());
+    let mut last = (Instant::now(), Counts::default());
+    while is_over.recv_timeout(REDRAW) == Err(RecvTimeoutError::Timeout) {
+        let (elapsed, now) = (bar.elapsed(), Instant::now());
+        let counts = *counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = length.map(|length| length.saturating_sub(elapsed));
+        bar.set_message(pace_text(counts - last.1, now - last.0, left));
+        bar.set_position(millis(elapsed));
+        bar.tick();
+        last = (now, counts);
     }
+    bar.finish_and_clear();
+    bar.set_draw_target(ProgressDrawTarget::hidden());
+}
+
+/// How fast it goes, and how long it will go on.
+fn pace_text(more: Counts, within: Duration, left: Option<Duration>) -> String {
+    let rate = |amount: u64| amount as f64 / within.as_secs_f64().max(f64::MIN_POSITIVE);
+    let pace = if more.bytes > 0 { units::rate_text(rate(more.bytes)) } else { format!("{:.0}/s", rate(more.ops)) };
+    left.map_or(pace.clone(), |left| format!("{pace}, {} s left", left.as_secs()))
 }
 
 fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Writes one line `tool: text` to stderr; line breaks and control characters inside it are escaped.
+/// Writes one line `tool: text` to stderr; line breaks and control characters inside it are escaped. On a terminal it is
+/// broken between words.
 pub fn say(tool: &str, text: &str) {
     let mut line = format!("{tool}: ");
     for c in text.chars() {
         if c.is_control() { line.extend(c.escape_default()) } else { line.push(c) }
+    }
+    if let Some((width, _)) = terminal_size::terminal_size_of(io::stderr()) {
+        let options = textwrap::Options::new(width.0.into()).subsequent_indent("    ");
+        line = textwrap::fill(&line, options);
     }
     line.push('\n');
     // There is nowhere left to complain.

@@ -114,9 +114,27 @@ pub fn percent(text: &str) -> Result<f64, UnitError> {
     }
 }
 
-/// A rate for people, both ways round: `117.7 MB/s (941.5 Mbit/s)`, decimal.
+/// A rate for people, both ways round, in units that suit: `117.7 MB/s (941.5 Mbit/s)`, decimal.
 pub fn rate_text(bytes_per_second: f64) -> String {
-    format!("{:.1} MB/s ({:.1} Mbit/s)", bytes_per_second / 1e6, bytes_per_second * 8.0 / 1e6)
+    format!("{} ({})", with_prefix(bytes_per_second, "B/s"), with_prefix(bytes_per_second * 8.0, "bit/s"))
+}
+
+/// A figure with one to three digits before its point, and its unit.
+fn with_prefix(value: f64, unit: &str) -> String {
+    let prefixes = [("G", 1e9), ("M", 1e6), ("k", 1e3)];
+    let (prefix, size) = prefixes.into_iter().find(|(_, size)| value >= *size).unwrap_or(("", 1.0));
+    format!("{} {prefix}{unit}", digits(value / size))
+}
+
+/// A figure for people: four digits, as many as mean something.
+pub fn digits(value: f64) -> String {
+    let decimals = match value.abs() {
+        0.0 | 1000.0.. => 0,
+        100.0.. => 1,
+        10.0.. => 2,
+        _ => 3,
+    };
+    format!("{value:.decimals$}")
 }
 
 /// An amount of bytes for people, decimal: `1.21 GB`, `37 B`.
@@ -234,5 +252,10 @@ mod tests {
         assert_eq!(bytes_text(37), "37 B");
         assert_eq!(bytes_text(1_210_000_000), "1.21 GB");
         assert_eq!(rate_text(117_700_000.0), "117.7 MB/s (941.6 Mbit/s)");
+        assert_eq!(rate_text(50_000.0), "50.00 kB/s (400.0 kbit/s)");
+        assert_eq!(rate_text(27_193_700_000.0), "27.19 GB/s (217.5 Gbit/s)");
+        for (value, text) in [(0.0, "0"), (0.5, "0.500"), (12.345, "12.35"), (117.66, "117.7"), (27_193.7, "27194")] {
+            assert_eq!(digits(value), text);
+        }
     }
 }

@@ -6,6 +6,7 @@ use std::process::Stdio;
 use std::time::{Duration, SystemTime};
 
 use testkit::records;
+use testkit::screen::Terminal;
 
 use super::{sink, sum, tcpsink};
 
@@ -154,5 +155,24 @@ fn quiet_and_summary_are_heeded() {
         |word: &str| tcpsink().run(&["send", "127.0.0.1", "--port", &port, "--bytes", "10M", word]).success().stderr;
     assert_eq!(send("--quiet"), "");
     let summary = send("--summary");
-    assert!(summary.contains("MB/s") && summary.contains("Mbit/s") && summary.lines().count() == 1, "{summary}");
+    assert!(summary.contains("B/s (") && summary.contains("bit/s)") && summary.lines().count() == 1, "{summary}");
+}
+
+#[test]
+fn a_slow_terminal_does_not_slow_the_measurement() {
+    let (_sink, port) = sink(&[]);
+    let slow = Terminal { width: 80, bytes_per_s: Some(1000) };
+    let args = ["send", "127.0.0.1", "--port", &port, "--time", "2s", "--interval", "10ms"];
+    let shown = slow.run(&tcpsink(), &args);
+    let text = shown.rows.join("\n");
+    assert!(shown.status.success(), "{text}");
+    assert_eq!(text.matches("slower than the intervals").count(), 1, "{text}");
+    let (_, totals) = text.split_once("----").unwrap();
+    let [sent, received] = ["tcp_send", "tcp_recv"].map(|test| totals.lines().find(|row| row.contains(test)).unwrap());
+    for total in [sent, received] {
+        let (_, end) = total.split_whitespace().next().unwrap().split_once('-').unwrap();
+        assert!(end.parse::<f64>().unwrap() < 3.0, "two seconds were asked for: {total}");
+    }
+    let moved = |total: &str| total.split_whitespace().nth(2).unwrap().to_owned();
+    assert_eq!(moved(sent), moved(received), "{text}");
 }

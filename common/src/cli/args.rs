@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::cli::Usage;
 use crate::measure::repeat::{Repeat, Runs};
-use crate::output::Header;
+use crate::output::{Appearance, Color, Format, Header};
 use crate::units;
 
 /// Longest label, bytes. A line must stay well below 4096, which is what a pipe takes in one piece (`PIPE_BUF`, pipe(7)).
@@ -21,7 +21,16 @@ pub struct OutputArgs {
     /// Put TEXT into the label column: which set-up this was
     #[arg(long, value_name = "TEXT", value_parser = label)]
     pub label: Option<String>,
-    /// When to print the header
+    /// How lines appear
+    #[arg(long, value_name = "FORM", value_enum, default_value_t)]
+    pub format: Format,
+    /// Columns that a table shall have beside its own; `all` for a block of everything
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub show: Vec<String>,
+    /// When a table has colours
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
+    pub color: Color,
+    /// When to print the header of CSV
     #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
     pub header: Header,
     /// Print nothing but errors to stderr
@@ -30,6 +39,13 @@ pub struct OutputArgs {
     /// Print the closing sentence to stderr even when it is no terminal
     #[arg(long, conflicts_with = "quiet")]
     pub summary: bool,
+}
+
+impl OutputArgs {
+    /// How lines appear.
+    pub fn appearance(&self) -> Appearance {
+        Appearance { format: self.format, header: self.header, show: self.show.clone(), color: self.color }
+    }
 }
 
 /// `--interval`, for what measures.

@@ -24,10 +24,10 @@ pub struct Session {
 
 impl OutputArgs {
     /// Takes over signals, stdout and stderr.
-    pub fn open(&self, tool: &'static str, schema: &Schema) -> anyhow::Result<Session> {
+    pub fn open(&self, tool: &'static str, schema: &'static Schema) -> anyhow::Result<Session> {
         let stop = Stop::on_signals(output::stdout_pipe())?;
         let console = Arc::new(Console::new(tool, self.quiet, self.summary));
-        let lines = RecordWriter::to_stdout(schema, self.header, stop.clone(), Arc::clone(&console))?;
+        let lines = RecordWriter::to_stdout(schema, &self.appearance(), stop.clone(), Arc::clone(&console))?;
         Ok(Session { stop, console, lines })
     }
 }

@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_mean_is_said_in_the_unit_of_its_runs() {
-        assert_eq!(mean_text(3, Rate::Bytes(11e6), 1.1e6), "mean of 3 runs 11.0 MB/s (88.0 Mbit/s) ± 10.0 %");
+        assert_eq!(mean_text(3, Rate::Bytes(11e6), 1.1e6), "mean of 3 runs 11.00 MB/s (88.00 Mbit/s) ± 10.0 %");
         assert_eq!(mean_text(2, Rate::Ops(17_000.0), 170.0), "mean of 2 runs 17000/s ± 1.0 %");
     }
 }

@@ -67,7 +67,7 @@ pub struct Measurement<'a> {
     /// Ends it.
     pub stop: &'a Stop,
     /// Moves while it goes on.
-    pub progress: Option<&'a Progress<'a>>,
+    pub progress: Option<&'a Progress>,
     /// When.
     pub timing: Timing,
     /// Whether the planned time ends it; else somebody else does, and the time is what to expect.
@@ -153,7 +153,7 @@ impl<G: Gauge, Own> Watch<'_, G, Own> {
             }
             self.track.hear();
             if let Some(progress) = progress {
-                progress.tick();
+                progress.tick(|| self.track.counts().into_iter().sum());
             }
             let now = Instant::now();
             if let Some(cut) = spans.pass(now, self.track.first(), self.track.is_over(), self) {

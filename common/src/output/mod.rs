@@ -1,9 +1,14 @@
-//! Lines to stdout: when a header is due, one flushed `write` per line, and a quiet end when nobody reads.
+//! What a tool has measured, to stdout: lines for pipes and files, a table for people, JSON for programs, and a quiet end
+//! when nobody reads.
 
 pub mod facts;
+mod json;
+mod lines;
+mod screen;
+mod table;
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, IsTerminal, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileTypeExt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,10 +16,41 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::{Context, bail};
 use serde::Serialize;
 
+use crate::cli::Usage;
 use crate::console::Console;
-use crate::schema::{self, Schema};
+use crate::schema::Schema;
 use crate::stop::Stop;
 use crate::sys;
+
+use lines::LinesOut;
+use screen::Screen;
+use table::{Look, Table};
+
+/// `--format`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// A table on a terminal, CSV elsewhere.
+    #[default]
+    Auto,
+    /// A line of CSV a measurement, all columns (RFC 4180).
+    Csv,
+    /// Aligned columns for people, the most telling ones.
+    Table,
+    /// An object of JSON a line; what is unknown is left out.
+    Json,
+}
+
+/// `--color`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless `NO_COLOR` is set or `TERM` is dumb.
+    #[default]
+    Auto,
+    /// Also in a pipe.
+    Always,
+    /// Not at all.
+    Never,
+}
 
 /// `--header`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -28,8 +64,51 @@ pub enum Header {
     Never,
 }
 
-/// Longest end of a file that is searched for its last line.
-const TAIL: u64 = 64 * 1024;
+/// How lines appear.
+#[derive(Debug, Clone, Default)]
+pub struct Appearance {
+    /// What they are.
+    pub format: Format,
+    /// When a header stands before them, if they are CSV.
+    pub header: Header,
+    /// Columns that a table shall have beside its own; `all` for blocks.
+    pub show: Vec<String>,
+    /// Whether a table has colours.
+    pub color: Color,
+}
+
+/// The word in `--show` for everything.
+const ALL: &str = "all";
+
+impl Appearance {
+    /// What they are on this stdout.
+    fn format_on(&self, stdout: &File) -> Format {
+        match self.format {
+            Format::Auto if stdout.is_terminal() => Format::Table,
+            Format::Auto => Format::Csv,
+            format => format,
+        }
+    }
+
+    /// How a table looks; refuses columns that the lines do not have.
+    fn look(&self, schema: &Schema, stdout: &File) -> Result<Look, Usage> {
+        if matches!(self.format, Format::Csv | Format::Json) && !self.show.is_empty() {
+            return Err(Usage("--show is about tables: lines and objects have all columns (--format table)".into()));
+        }
+        let is_known = |name: &&String| *name == ALL || schema.columns().any(|column| column.name == **name);
+        if let Some(unknown) = self.show.iter().find(|name| !is_known(name)) {
+            return Err(Usage(format!("--show {unknown}: there is no such column; --columns lists them all")));
+        }
+        let is_plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+            || std::env::var_os("TERM").is_none_or(|term| term == "dumb");
+        let has_color = match self.color {
+            Color::Auto => stdout.is_terminal() && !is_plain,
+            Color::Always => true,
+            Color::Never => false,
+        };
+        Ok(Look { has_color, also: self.show.clone(), is_block: self.show.iter().any(|name| name == ALL) })
+    }
+}
 
 /// stdout, if it is a pipe, for [`Stop`] to watch.
 pub fn stdout_pipe() -> Option<OwnedFd> {
@@ -48,37 +127,35 @@ pub fn refuse_closed() -> anyhow::Result<()> {
 /// Writes the lines of one schema to stdout, from any thread.
 #[derive(Debug)]
 pub struct RecordWriter {
-    out: Mutex<Out>,
+    out: Out,
     stop: Stop,
     console: Arc<Console>,
 }
 
 #[derive(Debug)]
-struct Out {
-    file: File,
-    /// What must stand before the next line: a header, or the end of a line that somebody left unfinished.
-    due: String,
-    is_mixed: bool,
+enum Out {
+    Lines(Mutex<LinesOut>),
+    Objects { file: Mutex<File>, schema: &'static Schema },
+    Rows(Screen),
 }
 
 impl RecordWriter {
     /// Looks at stdout once; nothing is written before the first line is.
-    pub fn to_stdout(schema: &Schema, header: Header, stop: Stop, console: Arc<Console>) -> anyhow::Result<Self> {
+    pub fn to_stdout(
+        schema: &'static Schema,
+        appearance: &Appearance,
+        stop: Stop,
+        console: Arc<Console>,
+    ) -> anyhow::Result<Self> {
         refuse_closed()?;
         let file = File::from(io::stdout().as_fd().try_clone_to_owned().context("cannot use stdout")?);
-        let before = match header {
-            Header::Never => Before::default(),
-            _ => Before::of(&file, schema),
+        let look = appearance.look(schema, &file)?;
+        let out = match appearance.format_on(&file) {
+            Format::Json => Out::Objects { file: Mutex::new(file), schema },
+            Format::Table => Out::Rows(Screen::new(file, Table::new(schema, look), Arc::clone(&console))?),
+            Format::Auto | Format::Csv => Out::Lines(Mutex::new(LinesOut::new(file, schema, appearance.header))),
         };
-        let mut due = String::new();
-        if before.is_cut {
-            due.push('\n');
-        }
-        if header == Header::Always || (header == Header::Auto && before.last != Last::Same) {
-            due += &schema.header();
-        }
-        let is_mixed = header == Header::Auto && before.last == Last::Other;
-        Ok(Self { out: Mutex::new(Out { file, due, is_mixed }), stop, console })
+        Ok(Self { out, stop, console })
     }
 
     /// Writes one record (structs in a tuple: shared columns, own columns).
@@ -86,23 +163,18 @@ impl RecordWriter {
         self.write_line(&line_of(record)?)
     }
 
-    /// Writes one finished line, LF included. When nobody reads any more, sets the stop and says nothing.
+    /// Writes one finished line of CSV, LF included, as it is to appear. When nobody reads any more, sets the stop and says
+    /// nothing.
     pub fn write_line(&self, line: &str) -> anyhow::Result<()> {
-        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
-        if out.is_mixed {
-            out.is_mixed = false;
-            self.console.notice(
-                "stdout is a file with lines of another schema: a new header goes before ours; only runstat reads \
-                 mixed files rightly, other readers of CSV misread them silently (better: one file a tool)",
-            );
-        }
-        let due = std::mem::take(&mut out.due);
-        let written = self.console.aside(|| {
-            if !due.is_empty() {
-                out.file.write_all(due.as_bytes())?;
+        let written = match &self.out {
+            Out::Lines(out) => out.lock().unwrap_or_else(PoisonError::into_inner).write(line, &self.console),
+            Out::Objects { file, schema } => {
+                let object = json::object(schema, &cells_of(line)?)? + "\n";
+                let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+                self.console.aside(|| file.write_all(object.as_bytes()))
             }
-            out.file.write_all(line.as_bytes())
-        });
+            Out::Rows(screen) => screen.show(cells_of(line)?),
+        };
         match written {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 self.stop.set_reader_gone();
@@ -120,79 +192,26 @@ pub fn line_of(record: &impl Serialize) -> anyhow::Result<String> {
     Ok(String::from_utf8(writer.into_inner()?)?)
 }
 
-/// What the file on stdout holds.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Before {
-    last: Last,
-    /// The last line has no end: a writer died.
-    is_cut: bool,
-}
-
-#[derive(Debug, Default, PartialEq, Eq)]
-enum Last {
-    /// Nothing, or nothing readable.
-    #[default]
-    None,
-    /// A line or header of the same schema.
-    Same,
-    /// Anything else.
-    Other,
-}
-
-impl Before {
-    fn of(stdout: &File, schema: &Schema) -> Self {
-        Self::read(stdout, schema).unwrap_or_default()
-    }
-
-    fn read(stdout: &File, schema: &Schema) -> io::Result<Self> {
-        let metadata = stdout.metadata()?;
-        if !metadata.is_file() || metadata.len() == 0 {
-            return Ok(Self::default());
-        }
-        // `>>` opens for writing only; procfs opens the same file for reading.
-        let mut file = File::open("/proc/self/fd/1")?;
-        file.seek(SeekFrom::Start(metadata.len().saturating_sub(TAIL)))?;
-        let mut tail = Vec::new();
-        file.take(TAIL).read_to_end(&mut tail)?;
-        Ok(Self { last: last_line(&tail, schema), is_cut: tail.last() != Some(&b'\n') })
-    }
-}
-
-/// Whose the last line is. Every line says so in its first column, and a tool's writer has put a header before its
-/// first line, so that this tells the header in force. Lines inside a quoted field begin with neither word.
-fn last_line(tail: &[u8], schema: &Schema) -> Last {
-    let own_line = format!("{},", schema.tag);
-    let header = schema.header();
-    let starts_record = |line: &&[u8]| {
-        line.starts_with(b"schema,")
-            || line.split(|byte| *byte == b',').next().is_some_and(|tag| schema::tag_parts(tag).is_some())
-    };
-    match tail.split(|byte| *byte == b'\n').rev().find(starts_record) {
-        Some(line) if line.starts_with(own_line.as_bytes()) || line == header.trim_end().as_bytes() => Last::Same,
-        _ => Last::Other,
-    }
+/// The cells of such a line.
+fn cells_of(line: &str) -> anyhow::Result<csv::StringRecord> {
+    let mut cells = csv::StringRecord::new();
+    let mut reader =
+        csv::ReaderBuilder::new().has_headers(false).buffer_capacity(line.len().max(1)).from_reader(line.as_bytes());
+    reader.read_record(&mut cells).context("cannot read our own line")?;
+    Ok(cells)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::tcpsink::SCHEMA;
-
-    #[test]
-    fn the_last_line_tells_the_header_in_force() {
-        let own = |lines: &str| last_line(lines.replace("OWN", SCHEMA.tag).as_bytes(), &SCHEMA);
-        assert_eq!(own("x\nOWN,2026,h\n"), Last::Same);
-        assert_eq!(last_line(SCHEMA.header().as_bytes(), &SCHEMA), Last::Same);
-        assert_eq!(own("OWN,2026,h,\"two\nlines\",x\n"), Last::Same);
-        assert_eq!(own("OWN,2026,h\nifstat/1,2026,h\n"), Last::Other);
-        assert_eq!(last_line(b"schema,time,older\n", &SCHEMA), Last::Other);
-        assert_eq!(own("OWN2,2026\n"), Last::Other);
-        assert_eq!(last_line(b"some notes\n", &SCHEMA), Last::Other);
-    }
 
     #[test]
     fn awkward_text_is_quoted() {
         let line = line_of(&("a,b", "say \"x\"", "two\nlines", "köln")).unwrap();
         assert_eq!(line, "\"a,b\",\"say \"\"x\"\"\",\"two\nlines\",köln\n");
+        assert_eq!(
+            cells_of(&line).unwrap(),
+            csv::StringRecord::from(["a,b", "say \"x\"", "two\nlines", "köln"].as_slice())
+        );
     }
 }

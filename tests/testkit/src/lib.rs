@@ -6,6 +6,7 @@ pub mod disk;
 mod fresh;
 pub mod hand_sender;
 mod records;
+pub mod screen;
 pub mod shim;
 mod tool;
 

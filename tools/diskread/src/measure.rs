@@ -20,7 +20,7 @@ pub fn run(
     reading: &Reading<'_>,
     identity: &Identity,
     session: &Session,
-    progress: &Progress<'_>,
+    progress: &Progress,
 ) -> anyhow::Result<(Record, Finished<Fetched>)> {
     let plan = reading.plan;
     let track = Track::new(true, (0..reading.readers()).map(|_| Own::default()))?;

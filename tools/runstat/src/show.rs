@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 
 use common::cli::{OutputArgs, Session};
-use common::output::Header;
+use common::output::{self, Color, Header};
 use common::schema::Schema;
 
 use crate::args::{Format, ShowArgs};
@@ -15,8 +15,19 @@ impl ShowArgs {
     }
 
     /// Takes over signals, stdout and stderr; tables have no header of lines.
-    pub fn open(&self, schema: &Schema, is_lines: bool) -> anyhow::Result<Session> {
+    pub fn open(&self, schema: &'static Schema, is_lines: bool) -> anyhow::Result<Session> {
         let header = if is_lines { self.header } else { Header::Never };
-        OutputArgs { label: None, header, quiet: self.quiet, summary: false }.open("runstat", schema)
+        // What is a table already is written as it is.
+        let format = output::Format::Csv;
+        let own = OutputArgs {
+            label: None,
+            format,
+            show: Vec::new(),
+            color: Color::Never,
+            header,
+            quiet: self.quiet,
+            summary: false,
+        };
+        own.open("runstat", schema)
     }
 }

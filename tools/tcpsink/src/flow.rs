@@ -33,7 +33,7 @@ pub fn run_all(
     plans: Vec<Plan>,
     streams: &[(Way, Vec<Stream>)],
     stop: &Stop,
-    progress: Option<&Progress<'_>>,
+    progress: Option<&Progress>,
     emit: &Emit<'_>,
 ) -> anyhow::Result<Vec<Finished>> {
     std::thread::scope(|scope| {
@@ -55,7 +55,7 @@ pub fn run(
     plan: Plan,
     streams: &[Stream],
     stop: &Stop,
-    progress: Option<&Progress<'_>>,
+    progress: Option<&Progress>,
     emit: &Emit<'_>,
 ) -> anyhow::Result<Finished> {
     let track = Track::new(plan.role.measures_latency(), (0..plan.streams).map(|_| plan.role.own()))?;

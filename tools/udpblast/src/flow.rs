@@ -38,7 +38,7 @@ pub fn run(
     socket: &UdpSocket,
     inbox: &dyn Inbox,
     stop: &Stop,
-    progress: Option<&Progress<'_>>,
+    progress: Option<&Progress>,
     emit: &Emit<'_>,
 ) -> anyhow::Result<Finished> {
     let track = Track::new(plan.role.is_echo(), [Own::default()])?;

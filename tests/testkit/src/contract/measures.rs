@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use nix::sys::signal::Signal;
 
+use crate::screen::{Shown, Terminal};
 use crate::{Ended, Record, Tool};
 
 /// A check that is left out, by name, and the reason.
@@ -59,7 +60,7 @@ impl<'a> Way<'a> {
 
 type Check = fn(&Tool, &Way);
 
-const CHECKS: [(&str, Check); 11] = [
+const CHECKS: [(&str, Check); 13] = [
     ("full disk", a_full_disk_is_a_failure),
     ("closed stdout", a_closed_stdout_is_a_failure),
     ("reader gone", a_reader_that_is_gone_ends_it_quietly),
@@ -71,6 +72,8 @@ const CHECKS: [(&str, Check); 11] = [
     ("amounts", amounts_add_up),
     ("seconds", seconds_add_up),
     ("signals", a_signal_prints_the_line_so_far),
+    ("terminal", a_terminal_gets_a_table_that_fits),
+    ("objects", objects_say_what_lines_say),
 ];
 
 /// Checks all that any measurement must do, side by side: most of it is waiting.
@@ -260,4 +263,42 @@ fn assert_amounts_add_up(Series { intervals, total }: &Series) {
 fn began(record: &Record) -> f64 {
     let time = humantime::parse_rfc3339(record.text("time")).expect("RFC 3339");
     time.duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_secs_f64()
+}
+
+/// A header, rows of one line each, no bar left behind, and the sentence at the end.
+fn a_terminal_gets_a_table_that_fits(tool: &Tool, way: &Way) {
+    for width in [40, 80, 120] {
+        let Shown { status, rows, raw } =
+            Terminal::of_width(width).run(tool, &way.brief(&["--interval", way.interval]));
+        let text = rows.join("\n");
+        assert!(status.success() && text.contains("seconds") && text.contains("test"), "{width}: {status} {text}");
+        assert!(rows.iter().any(|row| row.starts_with("----")), "the totals are set off: {text}");
+        let sentence =
+            rows.iter().rposition(|row| row.starts_with(|c: char| c.is_ascii_lowercase())).expect("a sentence");
+        assert!(rows[sentence..].len() <= 8, "it is the end: {text}");
+        assert!(!text.contains('[') && !text.contains("0/0"), "a bar stays: {text}");
+        assert!(raw.windows(4).any(|code| code == b"\x1b[1m"), "totals have weight");
+    }
+    let plain = Terminal::of_width(80).run(tool, &way.brief(&["--quiet", "--color", "never"]));
+    assert!(!plain.raw.contains(&0x1b), "nothing but the table: {:?}", plain.rows);
+}
+
+/// The same columns, with the same kinds of cells.
+fn objects_say_what_lines_say(tool: &Tool, way: &Way) {
+    let text = tool.run(&["--columns"]).success().stdout;
+    let rows = csv::Reader::from_reader(text.as_bytes()).into_records().map(|row| row.expect("valid CSV"));
+    let kinds: BTreeMap<String, String> = rows.map(|row| (row[0].to_owned(), row[1].to_owned())).collect();
+    let ended = tool.run(&way.brief(&["--format", "json"])).success();
+    let mut last = serde_json::Map::new();
+    for line in ended.stdout.lines() {
+        let object: serde_json::Map<_, _> =
+            serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        for (name, value) in &object {
+            let is_number = ["integer", "decimal"].contains(&kinds[name].as_str());
+            assert_eq!(value.is_number(), is_number, "{name}: {value}");
+            assert!(value.is_number() || value.as_str().is_some_and(|text| !text.is_empty()), "{name}: {value}");
+        }
+        last = object;
+    }
+    assert!(last["seconds"].as_f64() > Some(0.0) && last["span"] == "total", "{last:?}");
 }

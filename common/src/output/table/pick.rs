@@ -1,0 +1,298 @@
+//! Which columns a table has, and in which units.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use unicode_width::UnicodeWidthStr;
+
+use super::Cells;
+use super::cell::{self, Align, BIT_RATES, BYTE_RATES, SIZES, TIMES, Unit, Units, harmless};
+use crate::schema::role::{Form, RoleKind, Shown};
+use crate::schema::{Holds, Schema};
+use crate::units::digits;
+
+/// What a column of the table is made of, in the order in which they stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Source {
+    /// From when to when.
+    Elapsed,
+    /// The number of the run.
+    Run,
+    /// A column of the schema, by its place, as it is shown; a rate in bits stands before the same in bytes.
+    Column(usize, bool),
+    /// The warnings.
+    Flags,
+}
+
+/// What has had something to say, and the longest text that it said.
+pub type Known = BTreeMap<Source, usize>;
+
+/// A column of the table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Picked {
+    pub source: Source,
+    pub width: usize,
+    /// Its part of the width; the last one may have what is left beside it.
+    room: usize,
+    /// By the user.
+    is_asked: bool,
+    pub align: Align,
+    title: String,
+    form: Form,
+    unit: Option<Unit>,
+}
+
+/// Whether a row of this test tells something in this column, unless it is asked to.
+fn is_told(cells: &Cells<'_>, place: usize) -> bool {
+    let (schema, test) = (cells.schema, cells.get("test"));
+    let Some(column) = schema.columns().nth(place).filter(|column| column.role.shown.is_some()) else { return false };
+    match column.name {
+        "target" => schema.tests.has_targets || schema.holds == Holds::Facts,
+        "ops_per_s" => !schema.tests.transfers.contains(&test),
+        "bytes_per_s" | "bytes" => !schema.tests.transactions.contains(&test),
+        _ => true,
+    }
+}
+
+/// What a row has something to say in.
+fn said(cells: &Cells<'_>, also: &[String]) -> BTreeSet<Source> {
+    let schema = cells.schema;
+    let mut sources = BTreeSet::new();
+    if !cells.get("seconds").is_empty() {
+        sources.insert(Source::Elapsed);
+    }
+    if cells.get("run").parse::<u64>().is_ok_and(|run| run > 1) {
+        sources.insert(Source::Run);
+    }
+    if !cells.get("flags").is_empty() {
+        sources.insert(Source::Flags);
+    }
+    for (place, column) in schema.columns().enumerate() {
+        let is_asked = also.iter().any(|name| name == column.name);
+        let is_filled = cells.cells.get(place).is_some_and(|cell| !cell.is_empty());
+        if (is_asked || is_told(cells, place)) && is_filled {
+            sources.insert(Source::Column(place, false));
+            if schema.tests.in_bits && form(schema, place) == Form::Rate {
+                sources.insert(Source::Column(place, true));
+            }
+        }
+    }
+    sources
+}
+
+/// Takes note of what a row says.
+pub fn learn(known: &mut Known, cells: &Cells<'_>, elapsed: &str, also: &[String]) {
+    for source in said(cells, also) {
+        let said = match source {
+            Source::Elapsed => elapsed.width(),
+            Source::Run | Source::Flags => 0,
+            Source::Column(place, _) => cells.cells.get(place).map_or(0, |cell| harmless(cell).width()),
+        };
+        let longest = known.entry(source).or_default();
+        *longest = said.max(*longest);
+    }
+}
+
+/// Those of the known sources for which there is room, in their order; the least worth goes first. What must stay shares
+/// what there is.
+fn fitting(schema: &Schema, known: &Known, width: usize) -> Vec<(Source, usize)> {
+    let mut by_worth: Vec<_> = known.iter().map(|(source, said)| (*source, room(schema, *source, *said))).collect();
+    by_worth.sort_by_key(|(source, _)| (worth(schema, *source), *source));
+    let mut used = 0;
+    let mut kept = Vec::new();
+    for (source, room) in by_worth {
+        let gap = usize::from(!kept.is_empty());
+        let room = if worth(schema, source) <= 2 { room.min(width.saturating_sub(used + gap)) } else { room };
+        if room > 0 && used + gap + room <= width {
+            used += gap + room;
+            kept.push((source, room));
+        }
+    }
+    kept.sort_unstable();
+    kept
+}
+
+/// The columns for the known sources, in units that suit this row.
+pub fn pick(known: &Known, cells: &Cells<'_>, also: &[String], width: usize) -> Vec<Picked> {
+    let fitting = fitting(cells.schema, known, width);
+    let mut picked: Vec<_> = fitting.into_iter().map(|(source, room)| column(source, room, cells, also)).collect();
+    let used = self::width(&picked);
+    if let Some(last) = picked.last_mut().filter(|last| last.align == Align::Left) {
+        last.width += width.saturating_sub(used);
+    }
+    picked
+}
+
+/// All that facts may say: they come one a row, and there are no surprises in them.
+pub fn all(schema: &Schema) -> Known {
+    let is_shown = |place: &usize| shown(schema, *place).is_some();
+    (0..schema.columns().count()).filter(is_shown).map(|place| (Source::Column(place, false), 0)).collect()
+}
+
+/// Whether these are still the columns to have.
+pub fn still_fit(picked: &[Picked], schema: &Schema, known: &Known, width: usize) -> bool {
+    picked.iter().map(|column| (column.source, column.room)).eq(fitting(schema, known, width))
+}
+
+/// How wide a row of them is.
+pub fn width(picked: &[Picked]) -> usize {
+    picked.iter().map(|column| column.width + 1).sum::<usize>().saturating_sub(1)
+}
+
+fn column(source: Source, room: usize, cells: &Cells<'_>, also: &[String]) -> Picked {
+    let text = |title: &str, align| Picked {
+        source,
+        width: room,
+        room,
+        is_asked: false,
+        align,
+        title: title.to_owned(),
+        form: Form::Text(0),
+        unit: None,
+    };
+    match source {
+        Source::Elapsed => text("seconds", Align::Right),
+        Source::Run => text("run", Align::Right),
+        Source::Flags => text("flags", Align::Left),
+        Source::Column(place, in_bits) => {
+            let form = form(cells.schema, place);
+            let align = if matches!(form, Form::Text(_)) { Align::Left } else { Align::Right };
+            let value = cells.cells.get(place).and_then(|cell| cell.parse().ok()).unwrap_or(0.0);
+            let unit = units(form, in_bits).map(|units| Unit::suiting(units, value));
+            let name = cells.schema.columns().nth(place).map_or("", |column| column.name);
+            let is_asked = also.iter().any(|also| also == name);
+            Picked { is_asked, form, unit, ..text(&title(cells.schema, place), align) }
+        }
+    }
+}
+
+impl Picked {
+    /// What stands above it.
+    pub fn title(&self) -> String {
+        match self.unit {
+            Some(unit) if self.title.is_empty() => unit.name.to_owned(),
+            Some(unit) => format!("{} {}", self.title, unit.name),
+            None => self.title.clone(),
+        }
+    }
+
+    /// Whether the row's figure is read easily in the unit above.
+    pub fn suits(&self, cells: &Cells<'_>) -> bool {
+        let (Source::Column(place, _), Some(unit)) = (self.source, self.unit) else { return true };
+        let value: Option<f64> = cells.cells.get(place).and_then(|cell| cell.parse().ok());
+        !is_told(cells, place) || value.is_none_or(|value| unit.suits(value))
+    }
+
+    /// How it stands out, if it does (ECMA-48, select graphic rendition): warnings, and what has gone wrong.
+    pub fn style(&self, cells: &Cells<'_>) -> &'static str {
+        match self.source {
+            Source::Flags => "33",
+            Source::Column(place, _) => {
+                let is_loss =
+                    cells.schema.columns().nth(place).is_some_and(|column| column.role.kind == RoleKind::Loss);
+                let cell = cells.cells.get(place).and_then(|cell| cell.parse::<f64>().ok());
+                if is_loss && cell.is_some_and(|value| value > 0.0) { "31" } else { "" }
+            }
+            _ => "",
+        }
+    }
+
+    /// The row's cell.
+    pub fn text(&self, cells: &Cells<'_>, elapsed: &str) -> String {
+        let place = match self.source {
+            Source::Elapsed => return elapsed.to_owned(),
+            Source::Run => return cells.get("run").to_owned(),
+            Source::Flags => return harmless(cells.get("flags")),
+            Source::Column(place, _) => place,
+        };
+        if !self.is_asked && !is_told(cells, place) {
+            return String::new();
+        }
+        let cell = cells.cells.get(place).copied().unwrap_or_default();
+        let Ok(value) = cell.parse::<f64>() else { return harmless(cell) };
+        match (self.form, self.unit) {
+            (Form::Text(_) | Form::Count, _) => harmless(cell),
+            // The kernel counts in whole ones of it.
+            (_, Some(unit)) if unit.size <= 1.0 && !cell.contains('.') => harmless(cell),
+            (_, Some(unit)) => digits(value / unit.size),
+            (Form::Percent, None) => cell::percent(value),
+            (_, None) => digits(value),
+        }
+    }
+}
+
+fn units(form: Form, in_bits: bool) -> Option<Units> {
+    match form {
+        Form::Rate if in_bits => Some(BIT_RATES),
+        Form::Rate => Some(BYTE_RATES),
+        Form::Micros => Some(TIMES),
+        Form::Bytes => Some(SIZES),
+        _ => None,
+    }
+}
+
+fn shown(schema: &Schema, place: usize) -> Option<Shown> {
+    schema.columns().nth(place)?.role.shown
+}
+
+/// How a column is written; one that is shown only because somebody asked tells it by its unit.
+fn form(schema: &Schema, place: usize) -> Form {
+    let Some(column) = schema.columns().nth(place) else { return Form::Text(8) };
+    shown(schema, place).map_or_else(
+        || match (column.unit, column.kind) {
+            ("B/s", _) => Form::Rate,
+            ("us", _) => Form::Micros,
+            ("B", _) => Form::Bytes,
+            ("s", _) => Form::Seconds,
+            ("%", _) => Form::Percent,
+            (_, "text" | "time") => Form::Text(12),
+            _ => Form::Count,
+        },
+        |shown| shown.form,
+    )
+}
+
+fn title(schema: &Schema, place: usize) -> String {
+    let name = schema.columns().nth(place).map_or("", |column| column.name);
+    let title = shown(schema, place).map_or(name, |shown| shown.title);
+    match (name, form(schema, place)) {
+        ("errors", _) => schema.tests.errors.to_owned(),
+        ("ops_per_s", _) => format!("{}/s", schema.tests.ops),
+        (_, Form::Percent) => format!("{title} %"),
+        (_, Form::Seconds) => format!("{title} s"),
+        _ => title.to_owned(),
+    }
+}
+
+fn worth(schema: &Schema, source: Source) -> u8 {
+    match source {
+        Source::Elapsed => 1,
+        Source::Run => 5,
+        Source::Flags => 4,
+        // In bits, people know what a network should do.
+        Source::Column(place, in_bits) => {
+            let is_second = schema.tests.in_bits && form(schema, place) == Form::Rate && !in_bits;
+            shown(schema, place).map_or(2, |shown| shown.worth + if is_second { 5 } else { 0 })
+        }
+    }
+}
+
+/// How wide a column is: as its title and its figures are, or as what it has said, in steps so that it seldom changes.
+fn room(schema: &Schema, source: Source, said: usize) -> usize {
+    match source {
+        Source::Elapsed => said.max(9),
+        Source::Run => 3,
+        Source::Flags => 8,
+        Source::Column(place, in_bits) => {
+            let (form, title) = (form(schema, place), title(schema, place));
+            let units = units(form, in_bits).unwrap_or_default();
+            let unit = units.iter().map(|unit| unit.name.len()).max().unwrap_or(0);
+            let gap = usize::from(!title.is_empty() && unit > 0);
+            (title.width() + gap + unit).max(match form {
+                Form::Text(most) if schema.holds == Holds::Measurements => said.next_multiple_of(4).min(most.into()),
+                Form::Text(most) => most.into(),
+                Form::Percent => 5,
+                _ => 6,
+            })
+        }
+    }
+}

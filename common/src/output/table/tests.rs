@@ -1,0 +1,125 @@
+//! Tables of invented lines, at several widths.
+
+use super::*;
+use crate::schema::{ifstat, tcpsink};
+
+const WIDE: Size = Size { width: 100, height: 40 };
+
+/// The cells of a line, those that are named.
+fn line(schema: &'static Schema, named: &[(&str, &str)]) -> Vec<String> {
+    let cell = |name: &str| named.iter().find(|(own, _)| *own == name).map_or("", |(_, cell)| cell);
+    schema.columns().map(|column| cell(column.name).to_owned()).collect()
+}
+
+fn row(table: &mut Table, named: &[(&str, &str)], size: Size) -> String {
+    let cells = line(table.schema, named);
+    table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>(), size)
+}
+
+fn transfer(span: &'static str, second: &'static str, rate: &'static str) -> Vec<(&'static str, &'static str)> {
+    vec![
+        ("time", second),
+        ("test", "tcp_send"),
+        ("run", "1"),
+        ("span", span),
+        ("seconds", "1.000000"),
+        ("bytes", "117000000"),
+        ("ops", "100"),
+        ("errors", "3"),
+        ("bytes_per_s", rate),
+        ("ops_per_s", "100"),
+        ("cpu_pct", "12.34"),
+        ("rtt_us", "431.5"),
+        ("cwnd_bytes", "589824"),
+    ]
+}
+
+const FIRST: &str = "2026-12-01T10:00:00.000Z";
+const SECOND: &str = "2026-12-01T10:00:01.000Z";
+
+#[test]
+fn a_transfer_is_a_header_rows_a_rule_and_a_total() {
+    let mut table = Table::new(&tcpsink::SCHEMA, Look::default());
+    let mut text = row(&mut table, &transfer("interval", FIRST, "117000000.0"), WIDE);
+    text += &row(&mut table, &transfer("interval", SECOND, "90000000.0"), WIDE);
+    text += &row(&mut table, &transfer("total", FIRST, "103500000.0"), WIDE);
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(lines.len(), 5, "{text}");
+    for word in ["seconds", "test", "retrans", "MB/s", "Mbit/s", "cpu %", "rtt us", "cwnd kB"] {
+        assert!(lines[0].contains(word), "{word}: {text}");
+    }
+    assert!(!lines[0].contains("calls/s"), "{text}");
+    assert!(lines[1].contains("0.00-1.00") && lines[1].contains("936.0") && lines[2].contains("1.00-2.00"), "{text}");
+    assert!(lines[3].starts_with("-----") && lines[4].contains("828.0"), "{text}");
+}
+
+#[test]
+fn no_row_is_wider_than_the_terminal_and_the_rate_stays() {
+    for width in [20, 40, 60, 80, 120] {
+        let mut table = Table::new(&tcpsink::SCHEMA, Look::default());
+        let text = row(&mut table, &transfer("interval", FIRST, "117000000.0"), Size { width, height: 24 });
+        assert!(text.lines().all(|line| line.chars().count() <= width), "{width}: {text}");
+        assert!(width < 40 || text.contains("Mbit/s"), "{width}: {text}");
+    }
+}
+
+#[test]
+fn the_header_comes_again_after_a_screenful_a_resize_and_another_unit() {
+    let mut table = Table::new(&tcpsink::SCHEMA, Look::default());
+    let small = Size { width: 100, height: 10 };
+    let headers = |text: &str| text.matches("Mbit/s").count() + text.matches("kbit/s").count();
+    let rows: String = (0..16).map(|_| row(&mut table, &transfer("interval", FIRST, "117000000.0"), small)).collect();
+    assert_eq!(headers(&rows), 2, "{rows}");
+    assert_eq!(headers(&row(&mut table, &transfer("interval", FIRST, "117000000.0"), Size { width: 60, ..small })), 1);
+    let slow = row(&mut table, &transfer("interval", FIRST, "500.0"), Size { width: 60, ..small });
+    assert!(slow.contains("kbit/s"), "{slow}");
+}
+
+#[test]
+fn pings_are_latencies_and_no_bytes() {
+    let mut table = Table::new(&tcpsink::SCHEMA, Look::default());
+    let ping = [
+        ("time", FIRST),
+        ("test", "tcp_ping"),
+        ("run", "1"),
+        ("span", "total"),
+        ("seconds", "12.5"),
+        ("bytes_per_s", "300.0"),
+        ("ops_per_s", "17000.0"),
+        ("p50_us", "57.0"),
+        ("p99_us", "24068.0"),
+    ];
+    let text = row(&mut table, &ping, WIDE);
+    assert!(text.contains("p50 us") && text.contains("p99 ms") && text.contains("24.07"), "{text}");
+    assert!(!text.contains("MB/s") && text.contains("calls/s") && text.contains("17000"), "{text}");
+}
+
+#[test]
+fn a_flag_is_explained_once() {
+    let mut table = Table::new(&tcpsink::SCHEMA, Look::default());
+    let mut flagged = transfer("interval", FIRST, "117000000.0");
+    flagged.push(("flags", "capped"));
+    let text = row(&mut table, &flagged, WIDE) + &row(&mut table, &flagged, WIDE);
+    assert_eq!(text.matches("granted less").count(), 1, "{text}");
+}
+
+#[test]
+fn names_of_others_are_text() {
+    let mut table = Table::new(&ifstat::SCHEMA, Look::default());
+    let evil = [("time", FIRST), ("test", "rx"), ("target", "a\x1b[31m"), ("seconds", "1"), ("bytes_per_s", "5000")];
+    let text = row(&mut table, &evil, WIDE);
+    assert!(!text.contains('\x1b') && text.contains("a\\u{1b}[31m"), "{text}");
+}
+
+#[test]
+fn what_is_asked_for_is_shown_and_everything_in_a_block() {
+    let look = Look { also: vec!["ops".into(), "min_rtt_us".into()], ..Look::default() };
+    let mut table = Table::new(&tcpsink::SCHEMA, look);
+    let mut cells = transfer("interval", FIRST, "117000000.0");
+    cells.push(("min_rtt_us", "12.0"));
+    let text = row(&mut table, &cells, Size { width: 140, height: 24 });
+    assert!(text.contains("min_rtt_us us") && text.contains(" ops"), "{text}");
+    let mut block = Table::new(&tcpsink::SCHEMA, Look { is_block: true, ..Look::default() });
+    let text = row(&mut block, &cells, WIDE);
+    assert!(text.lines().any(|line| line.starts_with("cwnd_bytes") && line.ends_with("589824 B")), "{text}");
+}
