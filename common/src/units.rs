@@ -119,6 +119,13 @@ pub fn rate_text(bytes_per_second: f64) -> String {
     format!("{} ({})", with_prefix(bytes_per_second, "B/s"), with_prefix(bytes_per_second * 8.0, "bit/s"))
 }
 
+/// A time for people, of microseconds: `57.0 us`, `24.07 ms`.
+pub fn micros_text(micros: f64) -> String {
+    let units = [("s", 1e6), ("ms", 1e3)];
+    let (unit, size) = units.into_iter().find(|(_, size)| micros >= *size).unwrap_or(("us", 1.0));
+    format!("{} {unit}", digits(micros / size))
+}
+
 /// A figure with one to three digits before its point, and its unit.
 fn with_prefix(value: f64, unit: &str) -> String {
     let prefixes = [("G", 1e9), ("M", 1e6), ("k", 1e3)];
@@ -252,6 +259,7 @@ mod tests {
         assert_eq!(bytes_text(37), "37 B");
         assert_eq!(bytes_text(1_210_000_000), "1.21 GB");
         assert_eq!(rate_text(117_700_000.0), "117.7 MB/s (941.6 Mbit/s)");
+        assert_eq!((micros_text(57.0), micros_text(24_068.0)), ("57.00 us".into(), "24.07 ms".into()));
         assert_eq!(rate_text(50_000.0), "50.00 kB/s (400.0 kbit/s)");
         assert_eq!(rate_text(27_193_700_000.0), "27.19 GB/s (217.5 Gbit/s)");
         for (value, text) in [(0.0, "0"), (0.5, "0.500"), (12.345, "12.35"), (117.66, "117.7"), (27_193.7, "27194")] {

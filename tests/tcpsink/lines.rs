@@ -155,6 +155,11 @@ fn quiet_and_summary_are_heeded() {
         |word: &str| tcpsink().run(&["send", "127.0.0.1", "--port", &port, "--bytes", "10M", word]).success().stderr;
     assert_eq!(send("--quiet"), "");
     let summary = send("--summary");
+    let both = ["both", "127.0.0.1", "--port", &port, "--time", "300ms", "--probe", "--summary"];
+    let both = tcpsink().run(&both).success().stderr;
+    for word in [" to 127.0.0.1", " from 127.0.0.1", "round trip idle ", ", loaded ", "(99 %: "] {
+        assert!(both.contains(word), "{word}: {both}");
+    }
     assert!(summary.contains("B/s (") && summary.contains("bit/s)") && summary.lines().count() == 1, "{summary}");
 }
 

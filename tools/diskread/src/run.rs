@@ -136,7 +136,8 @@ impl Outcome for Run {
             let _ = write!(text, "; {:.0} reads/s", rate.value());
         }
         if let (Some(p50), Some(p99)) = (own.p50_us, own.p99_us) {
-            let _ = write!(text, ", p50 {:.0} us, p99 {:.0} us", p50.value(), p99.value());
+            let [p50, p99] = [p50, p99].map(|time| units::micros_text(time.value()));
+            let _ = write!(text, ", p50 {p50}, p99 {p99}");
         }
         if let Some(pct) = own.cached_pct {
             let _ = write!(text, "; {:.1} % from the device", 100.0 - pct.value());

@@ -140,9 +140,9 @@ impl Job {
             nodelay: true,
             ..self.request.clone()
         };
-        let idle = Dialogue::probe(&self.peer, &ping, session, "tcp_idle_ping").hold(&session.stop)?;
+        let mut idle = Dialogue::probe(&self.peer, &ping, session, "tcp_idle_ping").hold(&session.stop)?;
         idle.print(&session.lines)?;
-        if let Some(failure) = idle.failure {
+        if let Some(failure) = idle.take_failure() {
             return Err(failure);
         }
         let loaded = Request { time: None, interval: self.request.interval, warmup: self.request.warmup, ..ping };
@@ -154,7 +154,7 @@ impl Job {
             let outcome = transfer.then_stopping(&enough).hold(&session.stop);
             enough.set();
             let probed = probe.join().unwrap_or_else(|_| Err(anyhow::anyhow!("a worker thread panicked")));
-            Ok(outcome?.with(probed.context("probe")?))
+            Ok(outcome?.with(probed.context("probe")?).after(&idle))
         })
     }
 }

@@ -13,6 +13,8 @@ use crate::record::Record;
 #[derive(Debug, Default)]
 pub struct Exchange {
     totals: Vec<Total>,
+    /// The median round trip before all that.
+    idle_us: Option<f64>,
     /// What went wrong.
     pub failure: Option<anyhow::Error>,
 }
@@ -36,12 +38,13 @@ struct Figures {
     ops_per_s: Option<f64>,
     p50_us: Option<f64>,
     p99_us: Option<f64>,
+    p999_us: Option<f64>,
 }
 
 impl Exchange {
     /// Of these totals, and what went wrong.
     pub fn new(own: Vec<Record>, sinks: Vec<PeerLine>, failure: Option<anyhow::Error>) -> Self {
-        let mut exchange = Self { totals: Vec::new(), failure };
+        let mut exchange = Self { totals: Vec::new(), idle_us: None, failure };
         exchange.extend(own.into_iter().map(|record| Total::Own(Box::new(record))));
         exchange.extend(sinks.into_iter().map(Total::Sinks));
         exchange
@@ -53,6 +56,31 @@ impl Exchange {
         self.totals.extend(other.totals);
         self.failure = self.failure.or(other.failure);
         self
+    }
+
+    /// The same, measured after the line had been idle, as `idle` found.
+    #[must_use]
+    pub fn after(self, idle: &Self) -> Self {
+        Self { idle_us: idle.totals.first().and_then(|total| total.figures().p50_us), ..self }
+    }
+
+    /// What the senders had to send again, by direction where there are two.
+    fn retransmitted(&self) -> Option<String> {
+        let senders: Vec<_> = self.totals.iter().filter(|total| total.test() == "tcp_send").collect();
+        let pings = self.totals.iter().filter(|total| ["tcp_ping", "tcp_pong"].contains(&total.test()));
+        let errors = |total: &Total| total.figures().errors;
+        let again: Vec<_> = match senders.len() {
+            0 | 1 => vec![format!(
+                "{}",
+                senders.into_iter().chain(pings).filter_map(errors).fold(0.0, |sum, errors| sum + errors)
+            )],
+            _ => senders
+                .into_iter()
+                .filter_map(|total| Some((errors(total)?, total.is_down())))
+                .map(in_direction)
+                .collect(),
+        };
+        again.iter().any(|text| !text.starts_with('0')).then(|| format!("retransmitted: {}", again.join(", ")))
     }
 
     /// Puts each at its place: up before down, sender before receiver.
@@ -105,6 +133,7 @@ impl Total {
                     ops_per_s: line.ops_per_s.map(Fixed::value),
                     p50_us: own.p50_us.map(Fixed::value),
                     p99_us: own.p99_us.map(Fixed::value),
+                    p999_us: own.p999_us.map(Fixed::value),
                 }
             }
             Self::Sinks(line) => Figures {
@@ -115,12 +144,13 @@ impl Total {
                 ops_per_s: line.number("ops_per_s"),
                 p50_us: line.number("p50_us"),
                 p99_us: line.number("p99_us"),
+                p999_us: line.number("p999_us"),
             },
         }
     }
 
     /// The result in words: what arrived, or how fast the answers came. Nothing for a line that is no result.
-    fn sentence(&self, host: &str) -> Option<String> {
+    fn sentence(&self, host: &str, idle_us: Option<f64>) -> Option<String> {
         let figures = self.figures();
         let rate = figures.bytes_per_s.map_or_else(|| "too short for a rate".into(), units::rate_text);
         let direction = if self.is_down() { "from" } else { "to" };
@@ -131,14 +161,18 @@ impl Total {
                 let bytes = units::bytes_text(figures.bytes? as u64);
                 Some(format!("{bytes} {direction} {host} in {:.3} s: {rate}", figures.seconds?))
             }
-            "tcp_send" => figures.errors.filter(|errors| *errors > 0.0).map(|errors| format!("{errors} retransmits")),
-            test @ ("tcp_ping" | "tcp_connect" | "tcp_idle_ping" | "tcp_loaded_ping") => Some(format!(
-                "{}: {:.0}/s, median {:.0} us, 99 % {:.0} us",
-                test.trim_start_matches("tcp_").replace('_', " "),
-                figures.ops_per_s?,
-                figures.p50_us?,
-                figures.p99_us?
-            )),
+            "tcp_loaded_ping" => {
+                let [median, tail] = [figures.p50_us?, figures.p99_us?].map(units::micros_text);
+                let idle = idle_us.map_or_else(String::new, |idle| format!("idle {}, ", units::micros_text(idle)));
+                Some(format!("round trip {idle}loaded {median} (99 %: {tail})"))
+            }
+            test @ ("tcp_ping" | "tcp_connect") => {
+                let [median, tail] = [figures.p50_us?, figures.p99_us?].map(units::micros_text);
+                let (name, rate) = (test.trim_start_matches("tcp_"), figures.ops_per_s?);
+                let last =
+                    figures.p999_us.map_or_else(String::new, |last| format!(", 99.9 % {}", units::micros_text(last)));
+                Some(format!("{name}: {rate:.0}/s, median {median}, 99 % {tail}{last}"))
+            }
             _ => None,
         }
     }
@@ -184,9 +218,11 @@ impl Outcome for Exchange {
 
     fn sentence(&self) -> String {
         let host = self.totals.iter().find_map(Total::target).unwrap_or_default();
-        // The result first, then what the sender has to add.
-        let (senders, results): (Vec<_>, Vec<_>) = self.totals.iter().partition(|total| total.test() == "tcp_send");
-        let totals = results.into_iter().chain(senders);
-        totals.filter_map(|total| total.sentence(host)).collect::<Vec<_>>().join("; ")
+        let results = self.totals.iter().filter_map(|total| total.sentence(host, self.idle_us));
+        results.chain(self.retransmitted()).collect::<Vec<_>>().join("; ")
     }
+}
+
+fn in_direction((count, is_down): (f64, bool)) -> String {
+    format!("{count} {}", if is_down { "down" } else { "up" })
 }

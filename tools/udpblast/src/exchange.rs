@@ -72,15 +72,30 @@ impl Outcome for Exchange {
     }
 
     fn sentence(&self) -> String {
-        let line = &self.own.line;
+        let (line, own) = (&self.own.line, &self.own.own);
         let text = if self.kind == TestKind::Ping {
-            format!("{} {} round trips", line.target, line.ops.unwrap_or_default())
+            let times = [("median", own.p50_us), ("99 %", own.p99_us), ("99.9 %", own.p999_us)];
+            let told = |(name, time): (&str, Option<Fixed<3>>)| {
+                Some(format!(", {name} {}", units::micros_text(time?.value())))
+            };
+            let times: String = times.into_iter().filter_map(told).collect();
+            format!("{}: {} round trips{times}", line.target, line.ops.unwrap_or_default())
         } else {
             let rate = self.asked.map_or_else(|| "max".into(), |bits| units::rate_text(bits as f64 / 8.0));
             let moved = self.rate().map_or_else(|| "nothing".into(), |rate| rate.to_string());
             format!("{}: {moved} received at --rate {rate}", line.target)
         };
-        let lost = self.own.own.lost_pct.map_or_else(String::new, |lost| format!(", {:.2} % lost", lost.value()));
-        text + &lost
+        let lost = own.lost_pct.map_or_else(String::new, |lost| format!(", {:.2} % lost", lost.value()));
+        let places = [
+            (own.network_lost, "in the network"),
+            (own.socket_drops, "in the receiver's socket"),
+            (own.sender_drops, "at the sender"),
+        ];
+        let at = |(count, place): (Option<u64>, &str)| {
+            count.filter(|count| *count > 0).map(|count| format!("{count} {place}"))
+        };
+        let places: Vec<_> = places.into_iter().filter_map(at).collect();
+        let places = if places.is_empty() { String::new() } else { format!(": {}", places.join(", ")) };
+        text + &lost + &places
     }
 }
