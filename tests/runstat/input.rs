@@ -75,6 +75,29 @@ fn every_line_of_a_measurement_is_understood_without_a_header() {
 }
 
 #[test]
+fn objects_are_read_as_the_lines_that_they_were() {
+    let mut log = Log::new();
+    let schema = ALL[0];
+    let mut objects = String::new();
+    for rate in ["117000000.1", "90000000.5", "1.0"] {
+        let cells = [("test", "tcp_send"), ("span", "total"), ("label", "a,b"), ("bytes_per_s", rate)];
+        log.line(schema, &cells);
+        objects += &format!(
+            r#"{{"schema":"{}","test":"tcp_send","span":"total","label":"a,b","bytes_per_s":{rate}}}{}"#,
+            schema.tag, "\n"
+        );
+    }
+    let mut as_objects = Log::new();
+    as_objects.text(&objects);
+    let [lines, objects] = [log, as_objects].map(|mut log| log.run(&["--by", "test,label"]).success().records());
+    let figures = |rows: &[testkit::Record]| {
+        ["n", "median", "mean", "min", "max"].map(|name| rows[0].text(name).to_owned()).join(" ")
+    };
+    assert_eq!(figures(&lines), figures(&objects));
+    assert!(figures(&lines).starts_with("3 "), "{lines:?}");
+}
+
+#[test]
 fn a_column_may_be_in_the_second_file_alone() {
     let (mut tcp, mut udp) = (Log::new(), Log::new());
     let tcp = tcp.rates("a", &["1"]).save("tcp.csv");

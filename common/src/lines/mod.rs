@@ -14,6 +14,7 @@ mod feed;
 mod files;
 mod known;
 mod layout;
+mod objects;
 mod reading;
 mod skipped;
 mod source;

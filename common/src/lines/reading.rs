@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 
 use super::files::{file_name, open};
+use super::objects::Objects;
 use super::source::{Beside, Source};
 use super::{Line, Lines, Wanted};
 use crate::console::Console;
@@ -33,7 +34,7 @@ impl Reading<'_> {
         for (index, path) in self.files.iter().enumerate() {
             let name = file_name(path);
             let mut source = Source::new(open(path)?, self.stop, beside);
-            let mut lines = Lines::new(&mut source, self.wanted.clone());
+            let mut lines = Lines::new(Objects::new(&mut source), self.wanted.clone());
             while let Some(line) = lines.next_line().with_context(|| format!("cannot read {name}"))? {
                 visit(index, &line).with_context(|| name.clone())?;
             }
