@@ -58,6 +58,21 @@ fn keeps_the_contract() {
 }
 
 #[test]
+fn habits_of_other_programs_are_answered() {
+    contract::answers(
+        &runstat(),
+        &[
+            ("-c 95 -w 74 old.csv new.csv", "runstat: -c is ministat's; here: runstat --baseline-file old.csv new.csv"),
+            (
+                "-alpha 0.01 old.csv new.csv",
+                "runstat: -alpha is benchstat's; here: runstat --baseline-file old.csv new.csv",
+            ),
+            ("-filter test=rx log.csv", "runstat: -filter is benchstat's; here: runstat log.csv --where test=rx"),
+        ],
+    );
+}
+
+#[test]
 fn help_and_columns_are_as_recorded() {
     contract::is_as_recorded(&runstat(), "runstat");
 }

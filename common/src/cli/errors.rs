@@ -2,7 +2,10 @@
 
 use std::fmt::Write;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
+
+use crate::cli::habits::Refused;
 
 /// An error and its causes as one sentence, without std's errno: what [`main`](super::main) says of an error that ends the tool, for
 /// errors that do not.
@@ -20,12 +23,33 @@ pub(super) fn nothing_to_do(command: &Command) -> String {
     )
 }
 
-/// clap's message without its layout: what is wrong, and its tip.
+/// What clap did not take, of an error that a habit may explain.
+pub(super) fn refused(error: &clap::Error) -> Refused<'_> {
+    let text = |context| match error.get(context) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    match error.kind() {
+        ErrorKind::InvalidSubcommand if error.get(ContextKind::SuggestedSubcommand).is_none() => {
+            text(ContextKind::InvalidSubcommand).map_or(Refused::Other, Refused::Verb)
+        }
+        ErrorKind::UnknownArgument => text(ContextKind::InvalidArg).map_or(Refused::Other, Refused::Option),
+        ErrorKind::ValueValidation | ErrorKind::InvalidValue => {
+            text(ContextKind::InvalidArg).map_or(Refused::Other, Refused::Value)
+        }
+        _ => Refused::Other,
+    }
+}
+
+/// clap's message without its layout: what is wrong, and its tip, unless that is to write `-- -R`, which helps nobody.
 pub(super) fn one_line(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let mut line = String::new();
     for part in text.lines().map(str::trim).take_while(|part| !part.starts_with("Usage:")) {
         if let Some(tip) = part.strip_prefix("tip: ") {
+            if tip.starts_with("to pass") {
+                continue;
+            }
             let _ = write!(line, " ({tip})");
         } else if !part.is_empty() && !part.starts_with("For more information") {
             let gap = if line.is_empty() { "" } else { " " };

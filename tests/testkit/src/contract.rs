@@ -45,3 +45,14 @@ pub fn holds(tool: &Tool, name: &str, bad: &[(&[&str], &str)]) {
     let full = OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
     let _ = tool.run_into(&["--columns"], full).failure(1, &["stdout", "No space left"]);
 }
+
+/// Checks what a tool says to those who type what another program wants: a line of words, and the whole answer.
+///
+/// # Panics
+/// If it says anything else.
+pub fn answers(tool: &Tool, habits: &[(&str, &str)]) {
+    for (typed, answer) in habits {
+        let ended = tool.run(&typed.split(' ').collect::<Vec<_>>()).failure(2, &[]);
+        assert_eq!((ended.stdout.as_str(), ended.stderr.as_str()), ("", format!("{answer}\n").as_str()), "{typed}");
+    }
+}

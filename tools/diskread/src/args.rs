@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use common::cli::{OutputArgs, ScheduleArgs};
@@ -77,7 +78,7 @@ pub enum Verb {
 #[derive(Debug, Clone, clap::Args)]
 pub struct ReadArgs {
     /// Block device or file
-    #[arg(value_name = "PATH", required = true)]
+    #[arg(value_name = "PATH", required = true, value_parser = PathBufValueParser::new().try_map(path))]
     pub paths: Vec<PathBuf>,
     /// How to read [default: buffered]
     #[arg(long, short, value_enum, help_heading = "Reading")]
@@ -116,6 +117,13 @@ pub struct ReadArgs {
     pub schedule: ScheduleArgs,
     #[command(flatten)]
     pub output: OutputArgs,
+}
+
+/// A name such as `if=disk` is dd's habit unless there is such a file.
+fn path(path: PathBuf) -> Result<PathBuf, &'static str> {
+    let text = path.as_os_str().as_encoded_bytes();
+    let is_setting = text.iter().find(|byte| !byte.is_ascii_lowercase()) == Some(&b'=');
+    if is_setting && !path.exists() { Err("there is no such file") } else { Ok(path) }
 }
 
 /// `diskread facts`.
