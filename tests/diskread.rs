@@ -88,6 +88,7 @@ fn habits_of_other_programs_are_answered() {
     contract::answers(
         &diskread(),
         &[
+            ("f -b 1M -p rand", "diskread: -b is udpblast's; here: diskread f --block 1M --pattern rand"),
             ("-tT /dev/sda", "diskread: -tT is hdparm's; here: diskread /dev/sda --like hdparm"),
             ("-t /dev/sda", "diskread: -t is hdparm's; here: diskread /dev/sda --like hdparm"),
             ("--direct /dev/sda", "diskread: --direct is hdparm's; here: diskread /dev/sda --method direct"),
@@ -98,11 +99,13 @@ fn habits_of_other_programs_are_answered() {
             ("if=/dev/sda of=/mnt/x bs=1M", "diskread: if= is dd's; here: nfscopy copy /dev/sda /mnt/x --block 1M"),
             (
                 "--filename=/dev/sda --rw=randread --bs=4k --iodepth=32 --direct=1 --runtime=10 --name=x",
-                "diskread: --filename is fio's; here: diskread /dev/sda --pattern rand --block 4k --depth 32 --method direct --time 10",
+                "diskread: --filename is fio's; here: diskread /dev/sda --pattern rand --block 4k --depth 32 \
+                 --method direct --time 10",
             ),
             (
                 "--filename /dev/sda --rw randwrite --bs 4k",
-                "diskread: --filename is fio's; here: diskread /dev/sda --block 4k (diskread never writes: nfscopy file DIR --phases write,rand_write does)",
+                "diskread: --filename is fio's; here: diskread /dev/sda --block 4k (diskread never writes: \
+                 nfscopy file DIR --phases write,rand_write does)",
             ),
             ("-c 10 /srv/f", "diskread: -c is ioping's; here: diskread /srv/f --like ioping"),
             ("-R /dev/sda", "diskread: -R is ioping's; here: diskread /dev/sda --like ioping"),

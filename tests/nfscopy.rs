@@ -83,6 +83,14 @@ fn habits_of_other_programs_are_answered() {
         &nfscopy(),
         &[
             (
+                "file /mnt/nas -b 1M -p read -s 4G",
+                "nfscopy: -b is udpblast's; here: nfscopy file /mnt/nas --block 1M --phases read --size 4G",
+            ),
+            (
+                "tree /mnt/nas -n 100 -s 4K",
+                "nfscopy: -n is bonnie++'s; here: nfscopy tree /mnt/nas --files 100 --size 4K",
+            ),
+            (
                 "-d /mnt/nas -s 16G -u root",
                 "nfscopy: -d is bonnie++'s; here: nfscopy file /mnt/nas --like bonnie --size 16G",
             ),

@@ -140,7 +140,10 @@ fn keeps_the_contract_of_all_tools() {
 fn habits_of_other_programs_are_answered() {
     contract::answers(
         &runplot(),
-        &[("--metric errors log.csv", "runplot: --metric is runstat's; here: runplot log.csv --y errors")],
+        &[
+            ("log.csv -t Speed", "runplot: -t is tcpsink's; here: runplot log.csv --title Speed"),
+            ("--metric errors log.csv", "runplot: --metric is runstat's; here: runplot log.csv --y errors"),
+        ],
     );
 }
 

@@ -37,7 +37,7 @@ pub struct OutputArgs {
 #[command(next_help_heading = "Measurement")]
 pub struct IntervalArgs {
     /// Add a line for every interval of this length
-    #[arg(long, value_name = "DUR", value_parser = units::positive_duration, allow_hyphen_values = true)]
+    #[arg(long, short, value_name = "DUR", value_parser = units::positive_duration, allow_hyphen_values = true)]
     pub interval: Option<Duration>,
 }
 

@@ -1,6 +1,8 @@
 //! What every tool must do: without a measurement ([`holds`], [`is_as_recorded`]) and with one ([`measures()`]).
 
 mod measures;
+#[cfg(test)]
+mod options;
 mod recorded;
 
 use std::fs::OpenOptions;

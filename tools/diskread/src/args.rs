@@ -84,10 +84,10 @@ pub struct ReadArgs {
     #[arg(long, short, value_enum, help_heading = "Reading")]
     pub method: Option<Method>,
     /// In which order to read the blocks [default: seq]
-    #[arg(long, short, value_enum, help_heading = "Reading")]
+    #[arg(long, value_enum, help_heading = "Reading")]
     pub pattern: Option<Pattern>,
     /// Bytes per read [default: 1M, with --pattern rand 4K]
-    #[arg(long, short, value_name = "SIZE", value_parser = units::positive_byte_size, allow_hyphen_values = true, help_heading = "Reading")]
+    #[arg(long, value_name = "SIZE", value_parser = units::positive_byte_size, allow_hyphen_values = true, help_heading = "Reading")]
     pub block: Option<u64>,
     /// Threads that read, each with blocks of its own [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), allow_hyphen_values = true, help_heading = "Reading")]

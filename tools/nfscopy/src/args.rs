@@ -81,7 +81,7 @@ pub struct CopyArgs {
     #[arg(long, short, help_heading = "Copying")]
     pub force: bool,
     /// Bytes per read and write [default: 1M]
-    #[arg(long, short, value_name = "SIZE", value_parser = units::positive_byte_size, allow_hyphen_values = true, help_heading = "Copying")]
+    #[arg(long, value_name = "SIZE", value_parser = units::positive_byte_size, allow_hyphen_values = true, help_heading = "Copying")]
     pub block: Option<u64>,
     #[command(flatten)]
     pub repeat: RepeatArgs,
@@ -98,16 +98,16 @@ pub struct FileArgs {
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
     /// Bytes of all files together [default: 1G; with --like twice the memory]
-    #[arg(long, short, value_name = "SIZE", value_parser = units::positive_byte_size, allow_hyphen_values = true, help_heading = "Files")]
+    #[arg(long, value_name = "SIZE", value_parser = units::positive_byte_size, allow_hyphen_values = true, help_heading = "Files")]
     pub size: Option<u64>,
     /// What to do, in this order [default: write,rewrite,read,rand_read,rand_write]
-    #[arg(long, short, value_name = "LIST", value_enum, value_delimiter = ',', help_heading = "Files")]
+    #[arg(long, value_name = "LIST", value_enum, value_delimiter = ',', help_heading = "Files")]
     pub phases: Vec<PhaseName>,
     /// Threads, each with a file of its own; a list is a sweep [default: 1]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1024), allow_hyphen_values = true, help_heading = "Files")]
     pub threads: Vec<u32>,
     /// Bytes per call [default: 1M, at random 4K]
-    #[arg(long, short, value_name = "SIZE", value_parser = units::positive_byte_size, allow_hyphen_values = true, help_heading = "Files")]
+    #[arg(long, value_name = "SIZE", value_parser = units::positive_byte_size, allow_hyphen_values = true, help_heading = "Files")]
     pub block: Option<u64>,
     /// Random operations of all threads together [default: 8192]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), allow_hyphen_values = true, help_heading = "Files")]
@@ -139,10 +139,10 @@ pub struct TreeArgs {
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
     /// Files of all threads together [default: 10000]
-    #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000), allow_hyphen_values = true, help_heading = "Files")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000), allow_hyphen_values = true, help_heading = "Files")]
     pub files: Option<u64>,
     /// Bytes of each file [default: 4K]
-    #[arg(long, short, value_name = "SIZE", value_parser = units::byte_size, allow_hyphen_values = true, help_heading = "Files")]
+    #[arg(long, value_name = "SIZE", value_parser = units::byte_size, allow_hyphen_values = true, help_heading = "Files")]
     pub size: Option<u64>,
     /// Threads; a list is a sweep [default: 1]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1024), allow_hyphen_values = true, help_heading = "Files")]

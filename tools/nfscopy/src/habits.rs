@@ -1,17 +1,21 @@
 //! What users of cp, rsync, dd, fio, bonnie++, tiobench and iozone type, in this tool's words.
 
-use common::cli::habits::Here::{All, Blocks, Note, OneOf, Opt, Second, Target, Tool, Verb, Words};
+use common::cli::habits::Here::{All, Blocks, Note, OneOf, Opt, Second, Target, Verb, Words};
 use common::cli::habits::{Habit, Habits, Here, habit};
 
 /// All of them; without a verb two paths are a copy, and one is a directory to measure in.
-pub const HABITS: Habits = Habits { rows: &[BONNIE, DD, FIO, TIOBENCH, IOZONE, CP, OURS], verbs: &["file", "copy"] };
+pub const HABITS: Habits = Habits { rows: &[OURS, BONNIE, DD, FIO, TIOBENCH, IOZONE, CP], verbs: &["file", "copy"] };
+
+/// There is no queue depth.
+const ONE_AT_A_TIME: &str = "one call at a time for each of --threads";
 
 const LIKE_BONNIE: Here = All(&[Verb("file"), Words("--like bonnie")]);
 
 const BONNIE: &[Habit] = &[
     habit("bonnie++", "-d DIR", All(&[LIKE_BONNIE, Target])),
-    habit("bonnie++", "-s SIZE", All(&[LIKE_BONNIE, Opt("--size")])),
-    habit("bonnie++", "-n -u -r -m -x N", LIKE_BONNIE),
+    habit("bonnie++", "-s SIZE", Opt("--size")),
+    habit("bonnie++", "-n N", Opt("--files")),
+    habit("bonnie++", "-u -r -m -x N", Words("")),
     habit("bonnie++", "-f", All(&[Verb("file"), Words("--phases write,rewrite,read")])),
     habit("bonnie++", "-b", All(&[Verb("file"), Words("--sync")])),
     habit("bonnie++", "-D", All(&[Verb("file"), Words("--direct")])),
@@ -56,7 +60,7 @@ const FIO: &[Habit] = &[
     habit("fio", "--direct N", OneOf(&[("1", Words("--direct")), ("0", Words(""))])),
     habit("fio", "--runtime DUR", Opt("--time")),
     habit("fio", "--filesize SIZE", Opt("--size")),
-    habit("fio", "--iodepth N", Note("one call at a time for each of --threads")),
+    habit("fio", "--iodepth N", Note(ONE_AT_A_TIME)),
     habit("fio", "--fsync N", OneOf(&[("1", Words("--sync"))])),
     habit("fio", "--nrfiles N", All(&[Verb("tree"), Opt("--files")])),
     habit("fio", "--output-format FORMAT", OneOf(&[("json", Words("--format json"))])),
@@ -87,14 +91,27 @@ const CP: &[Habit] = &[
     habit("rsync", "-c --checksum", All(&[Verb("copy"), Words("--verify")])),
 ];
 
+const PHASES: Here = Opt("--phases");
+
 /// What other tools of ours call so.
 const OURS: &[Habit] = &[
     habit("udpblast", "-b SIZE", Opt("--block")),
-    habit("tcpsink", "-p LIST", Opt("--phases")),
+    habit(
+        "tcpsink",
+        "-p LIST",
+        OneOf(&[
+            ("write", PHASES),
+            ("read", PHASES),
+            ("write,read", PHASES),
+            ("rand_read", PHASES),
+            ("rand_write", PHASES),
+            ("read,rand_read", PHASES),
+        ]),
+    ),
     habit("tcpsink", "-P --streams N", Opt("--threads")),
     habit("diskread", "--bytes SIZE", Opt("--size")),
     habit("diskread", "--method METHOD", OneOf(&[("direct", Words("--direct")), ("buffered", Words(""))])),
-    habit("diskread", "--pattern -m PATTERN", Note("--phases names what is done: read, rand_read, ...")),
-    habit("diskread", "--depth -d N", Tool("diskread", &["file", "--size", "--phases"])),
+    habit("diskread", "--pattern PATTERN", Note("--phases names what is done: read, rand_read, ...")),
+    habit("diskread", "--depth N", Note(ONE_AT_A_TIME)),
     habit("iperf3", "-J --json", Words("--format json")),
 ];

@@ -27,8 +27,8 @@ pub struct Args {
     /// Files with lines; - or nothing: stdin
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Save a picture: PATH ends in .svg or .png
-    #[arg(long, short, value_name = "PATH")]
+    /// Save a picture: FILE ends in .svg or .png
+    #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// What to draw [default: what the lines contain]
     #[arg(long, short, value_enum, help_heading = "Chart")]
@@ -53,7 +53,7 @@ pub struct Args {
     #[arg(long, help_heading = "Chart")]
     pub keep_flagged: bool,
     /// Heading [default: what is drawn]
-    #[arg(long, short, value_name = "TEXT", help_heading = "Look")]
+    #[arg(long, value_name = "TEXT", help_heading = "Look")]
     pub title: Option<String>,
     /// Unit of the values, as in Mbit/s, kB/s, MiB/s, ms [default: one that suits them]
     #[arg(long, value_name = "UNIT", help_heading = "Look")]

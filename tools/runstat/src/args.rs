@@ -47,7 +47,7 @@ pub struct GroupArgs {
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Columns to calculate with [default: bytes_per_s, else ops_per_s, p50_us or seconds]
-    #[arg(long, short, value_name = "COLUMN", value_delimiter = ',', help_heading = "Groups")]
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',', help_heading = "Groups")]
     pub metric: Vec<String>,
     /// Columns whose values make a group; file is one, too [default: schema,test,target,label]
     #[arg(long, value_name = "COLUMN", value_delimiter = ',', help_heading = "Groups")]
@@ -59,7 +59,7 @@ pub struct GroupArgs {
     #[arg(long, help_heading = "Groups")]
     pub keep_flagged: bool,
     /// Compare all other labels with LABEL
-    #[arg(long, short, value_name = "LABEL", help_heading = "Comparison")]
+    #[arg(long, value_name = "LABEL", help_heading = "Comparison")]
     pub baseline: Option<String>,
     /// Compare the lines of each FILE, whatever their labels, with those of this file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["baseline", "along"], help_heading = "Comparison")]
@@ -107,7 +107,7 @@ pub struct BottleneckArgs {
 #[command(next_help_heading = "Output")]
 pub struct ShowArgs {
     /// What stdout is [default: table on a terminal, else csv]
-    #[arg(long, short, value_enum)]
+    #[arg(long, value_enum)]
     pub format: Option<Format>,
     /// When to print the header of --format csv
     #[arg(long, value_name = "WHEN", value_enum, default_value_t)]

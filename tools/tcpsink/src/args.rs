@@ -64,10 +64,10 @@ pub struct ListenArgs {
     #[arg(long)]
     pub copy: bool,
     /// Store what one client sends, then end: FILE appears when all of it is on disk; a FIFO or /dev/fd/N is written as it is
-    #[arg(long, value_name = "FILE", conflicts_with = "copy")]
+    #[arg(long, short, value_name = "FILE", conflicts_with = "copy")]
     pub output: Option<PathBuf>,
     /// Let --output replace a file
-    #[arg(long, requires = "output")]
+    #[arg(long, short, requires = "output")]
     pub force: bool,
     /// Keep the workers on these CPUs, in turn: 0,2-3
     #[arg(long, value_name = "LIST", value_parser = crew::cpu_list)]
@@ -144,7 +144,7 @@ pub struct TransferArgs {
     #[arg(long, short = 'l', value_name = "SIZE", value_parser = message, allow_hyphen_values = true)]
     pub message: Option<u64>,
     /// How the sending end hands bytes to the kernel
-    #[arg(long, value_name = "METHOD", value_enum, default_value_t)]
+    #[arg(long, short, value_name = "METHOD", value_enum, default_value_t)]
     pub method: Method,
     /// Have the receiver read into memory as an application would, instead of discarding in the kernel
     #[arg(long)]
