@@ -52,7 +52,7 @@ pub struct ScheduleArgs {
     #[command(flatten)]
     pub interval: IntervalArgs,
     /// Run this long first, not counted
-    #[arg(long, value_name = "DUR", value_parser = units::duration, allow_hyphen_values = true)]
+    #[arg(long, value_name = "DUR", value_parser = units::duration, allow_hyphen_values = true, hide_short_help = true)]
     pub warmup: Option<Duration>,
     /// How often.
     #[command(flatten)]
@@ -67,7 +67,7 @@ pub struct RepeatArgs {
     #[arg(long, value_name = "N|MIN..MAX", default_value = "1", allow_hyphen_values = true)]
     pub runs: Runs,
     /// With --runs MIN..MAX: half width of the 95 % confidence interval, in percent of the mean
-    #[arg(long, value_name = "PCT", value_parser = units::percent, allow_hyphen_values = true)]
+    #[arg(long, value_name = "PCT", value_parser = units::percent, allow_hyphen_values = true, hide_short_help = true)]
     pub within: Option<f64>,
 }
 

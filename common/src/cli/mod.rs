@@ -58,6 +58,7 @@ fn with_shared_verbs(command: Command) -> Command {
         .value_name("WHAT")
         .value_parser(clap::value_parser!(Generate))
         .exclusive(true)
+        .hide_short_help(true)
         .help("Print a man page or shell completions");
     let columns = Arg::new("columns")
         .long("columns")

@@ -20,22 +20,22 @@ pub struct PeerArgs {
     /// Name or address of the other end; fe80::1%eth0 names the link
     pub host: String,
     /// Port of the other end
-    #[arg(long, short, value_name = "PORT", default_value_t = DEFAULT_PORT, value_parser = clap::value_parser!(u16).range(1..), allow_hyphen_values = true)]
+    #[arg(long, short, value_name = "PORT", default_value_t = DEFAULT_PORT, value_parser = clap::value_parser!(u16).range(1..), allow_hyphen_values = true, help_heading = "Other end")]
     pub port: u16,
     /// Give up when name lookup, connection or the other end's consent take longer
-    #[arg(long, value_name = "DUR", default_value = "5s", value_parser = units::positive_duration, allow_hyphen_values = true)]
+    #[arg(long, value_name = "DUR", default_value = "5s", value_parser = units::positive_duration, allow_hyphen_values = true, hide_short_help = true, help_heading = "Other end")]
     pub connect_timeout: Duration,
     /// Give up when nothing gets through for this long
-    #[arg(long, value_name = "DUR", default_value = "10s", value_parser = units::positive_duration, allow_hyphen_values = true)]
+    #[arg(long, value_name = "DUR", default_value = "10s", value_parser = units::positive_duration, allow_hyphen_values = true, hide_short_help = true, help_heading = "Other end")]
     pub idle_timeout: Duration,
     /// Show the other end that this one knows the secret in FILE
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = "Other end")]
     pub secret_file: Option<PathBuf>,
     /// Use IPv4 only
-    #[arg(long, short = '4', conflicts_with = "ipv6")]
+    #[arg(long, short = '4', conflicts_with = "ipv6", help_heading = "Other end")]
     pub ipv4: bool,
     /// Use IPv6 only
-    #[arg(long, short = '6')]
+    #[arg(long, short = '6', help_heading = "Other end")]
     pub ipv6: bool,
 }
 

@@ -35,7 +35,17 @@ pub fn holds(tool: &Tool, name: &str, bad: &[(&[&str], &str)]) {
     for shell in ["bash", "zsh", "fish"] {
         assert!(tool.run(&["--generate", shell]).success().stdout.contains(name), "{shell}");
     }
-    assert!(tool.run(&["--help"]).success().stdout.contains("Usage:"));
+    let help = tool.run(&["--help"]).success().stdout;
+    let examples: Vec<_> = help.lines().take_while(|line| !line.is_empty()).collect();
+    assert!(examples.len() == 4 && examples[0] == "Examples:", "three examples first: {help}");
+    assert!(examples[1..].iter().all(|line| line.contains(name)), "{help}");
+    assert!(man.contains("EXAMPLES") && help.contains("Usage:"), "{man}");
+    if help.contains(&format!("Usage: {name} [OPTIONS] [COMMAND]\n\nCommands:")) {
+        let mut short = tool.command(&["-h"]);
+        let shown = short.env("COLUMNS", "80").output().expect("can start").stdout;
+        let rows = String::from_utf8(shown).expect("UTF-8").lines().count();
+        assert!(rows < 24, "-h of a tool of verbs fits one screen: {rows} rows");
+    }
     assert!(tool.run(&["--version"]).success().stdout.starts_with(name));
 
     for (args, word) in bad {

@@ -24,14 +24,10 @@ struct Options {
 
 impl Options {
     fn recorded() -> Self {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../snapshots");
         let mut options = Self::default();
-        for file in crate::disk::names(&folder).iter().filter(|file| file.ends_with("-help.txt")) {
+        for (file, text) in helps() {
             let tool = file.split('-').next().expect("a name");
-            let text = fs::read_to_string(folder.join(file)).expect("a recorded help");
-            text.lines().filter(|line| line.starts_with("  -") || line.starts_with("      --")).for_each(|line| {
-                options.add(tool, line);
-            });
+            text.lines().filter(|line| is_option(line)).for_each(|line| options.add(tool, line));
         }
         assert!(options.long.len() > 50, "nothing was read");
         options
@@ -49,6 +45,17 @@ impl Options {
         self.tools.entry(long.clone()).or_default().insert(tool.to_owned());
         self.long.entry(long).or_default().insert(value);
     }
+}
+
+fn is_option(line: &str) -> bool {
+    line.starts_with("  -") || line.starts_with("      --")
+}
+
+/// The help texts that are recorded, by the name of their file.
+fn helps() -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../snapshots");
+    let names = crate::disk::names(&folder).into_iter().filter(|file| file.ends_with("-help.txt"));
+    names.map(|file| (file.clone(), fs::read_to_string(folder.join(file)).expect("a recorded help"))).collect()
 }
 
 fn set(words: &[&str]) -> BTreeSet<String> {
@@ -99,4 +106,28 @@ fn the_tables_list_every_letter_and_every_word_of_several_tools() {
     let missing: Vec<_> = wanted.difference(&listed).collect();
     let stale: Vec<_> = listed.difference(&wanted).collect();
     assert!(missing.is_empty() && stale.is_empty(), "not in CONTRIBUTING.md: {missing:?}; only there: {stale:?}");
+}
+
+#[test]
+fn no_group_of_options_is_longer_than_ten() {
+    for (file, text) in helps() {
+        let mut group = ("", 0);
+        for line in text.lines() {
+            if line.ends_with(':') && !line.starts_with(' ') {
+                group = (line, 0);
+            }
+            group.1 += usize::from(is_option(line));
+            assert!(group.1 <= 10, "{file}: {} has more than ten", group.0);
+        }
+    }
+}
+
+#[test]
+fn every_help_begins_with_an_example_of_its_own() {
+    for (file, text) in helps() {
+        let words = file.trim_end_matches("-help.txt").replace('-', " ");
+        let mut lines = text.lines();
+        assert_eq!(lines.next(), Some("Examples:"), "{file}");
+        assert!(lines.take_while(|line| !line.is_empty()).any(|line| line.contains(&words)), "{file}");
+    }
 }
