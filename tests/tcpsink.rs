@@ -97,6 +97,9 @@ fn keeps_the_contract() {
             (&["listen", "--force"], "--output"),
             (&["listen", "--require-secret"], "--secret-file"),
             (&["send"], "HOST"),
+            (&["send", "h:0"], "its port"),
+            (&["send", "127.0.0.1:5201", "--port", "5202"], "two ports"),
+            (&[], "usage: tcpsink listen|send"),
             (&["dance"], "dance"),
         ],
     );
