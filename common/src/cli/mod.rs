@@ -156,6 +156,12 @@ mod tests {
     }
 
     #[test]
+    fn nobody_is_told_to_pass_an_option_as_a_value() {
+        let message = usage(&["p", "-R"]);
+        assert!(message.contains("-R") && !message.contains("-- "), "{message}");
+    }
+
+    #[test]
     fn what_does_not_belong_together_is_refused() {
         let repeat = |args: &[&str], timed| {
             let args = ["probe", "p"].iter().chain(args).map(OsString::from).collect::<Vec<_>>();
