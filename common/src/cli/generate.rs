@@ -47,8 +47,8 @@ fn man_page(command: &mut Command) -> anyhow::Result<Vec<u8>> {
     Ok(page)
 }
 
-/// What `--help` begins with, as a section: lines as they are, where a backslash, or a dot or quote at a line's beginning,
-/// would be roff's.
+/// What `--help` begins with, as a section: lines as they are, where a backslash, or a dot or quote at a line's
+/// beginning, would be roff's.
 fn examples(command: &Command, heading: &str) -> String {
     let Some(text) = command.get_before_long_help() else { return String::new() };
     let text = text.to_string();

@@ -1,7 +1,7 @@
 //! What people type because another program wants it so, and how the same is said here.
 //!
-//! Looked at only after clap has refused a command line, so that a habit never changes what a right one means. An answer
-//! is a whole command: what was typed is carried over, and what cannot be is named.
+//! Looked at only after clap has refused a command line, so that a habit never changes what a right one means. An
+//! answer is a whole command: what was typed is carried over, and what cannot be is named.
 
 mod answer;
 mod reading;

@@ -86,7 +86,11 @@ impl<'a> Answer<'a> {
         self.verb = self.verb.or_else(|| verb.map(ToString::to_string));
         let first = self.first.filter(|_| !self.targets.is_empty()).map(|option| (option, self.targets.remove(0)));
         self.count_blocks();
-        self.leave_out();
+        self.name_the_usual_verb();
+        let verb = self.verb.as_deref().and_then(|verb| self.command.find_subcommand(verb));
+        let at = verb.unwrap_or(self.command);
+        self.leave_out_options(at);
+        self.fit_targets(at);
         let mut words = vec![self.tool.map_or(self.command.get_name(), |(tool, _)| tool).to_owned()];
         words.extend(self.verb.take());
         words.extend(first.into_iter().flat_map(|(option, target)| [option.to_owned(), quoted(&target)]));
@@ -107,16 +111,23 @@ impl<'a> Answer<'a> {
         format!("{}{notes}", words.join(" "))
     }
 
-    /// Names what the verb or the other tool does not have, and adds what it needs.
-    fn leave_out(&mut self) {
-        let lacks = self.tool.map_or(&[][..], |(_, lacks)| lacks);
+    /// Options and verbs that the other tool does not have.
+    fn lacks(&self) -> &'static [&'static str] {
+        self.tool.map_or(&[], |(_, lacks)| lacks)
+    }
+
+    /// Instead of one that the other tool does not have.
+    fn name_the_usual_verb(&mut self) {
+        let lacks = self.lacks();
         if let Some(verb) = self.verb.as_mut().filter(|verb| lacks.contains(&verb.as_str())) {
             let usual = self.verbs.first().copied().unwrap_or_default();
             self.without.push(std::mem::replace(verb, usual.to_owned()));
         }
-        let verb = self.verb.as_deref().and_then(|verb| self.command.find_subcommand(verb));
-        let at = verb.unwrap_or(self.command);
-        let is_ours = self.tool.is_none();
+    }
+
+    /// Names the options that the verb or the other tool does not have, or not together.
+    fn leave_out_options(&mut self, at: &Command) {
+        let (lacks, is_ours) = (self.lacks(), self.tool.is_none());
         let without = &mut self.without;
         let mut there: Vec<&Arg> = Vec::new();
         self.options.retain(|(name, _)| {
@@ -133,8 +144,14 @@ impl<'a> Answer<'a> {
             }
             is_there
         });
+    }
+
+    /// As many targets as there can be; who named too few sees what is missing.
+    fn fit_targets(&mut self, at: &Command) {
         let wanted: Vec<&Arg> = at.get_positionals().filter(|arg| !arg.is_last_set()).collect();
-        if is_ours && let (Some(second), [only]) = (&mut self.second, wanted.as_slice()) {
+        if self.tool.is_none()
+            && let (Some(second), [only]) = (&mut self.second, wanted.as_slice())
+        {
             // A directory is measured, a file was named.
             if only.get_value_names().is_some_and(|names| names.iter().any(|name| name.as_str() == "DIR"))
                 && let Some((folder, _)) = second.rsplit_once('/')

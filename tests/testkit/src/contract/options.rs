@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// Long options with two kinds of value: a number of threads is a list where a sweep over it is offered, and a picture's
-/// size has two sides.
+/// Long options with two kinds of value: a number of threads is a list where a sweep over it is offered, and a
+/// picture's size has two sides.
 const TWO_VALUES: [(&str, [&str; 2]); 2] = [("--threads", ["<LIST>", "<N>"]), ("--size", ["<SIZE>", "<WxH>"])];
 
 /// A short option with two long ones: what one call hands over is a message of a stream, or a datagram of a size.
