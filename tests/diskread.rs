@@ -84,6 +84,37 @@ fn keeps_the_contract() {
 }
 
 #[test]
+fn habits_of_other_programs_are_answered() {
+    contract::answers(
+        &diskread(),
+        &[
+            ("f -b 1M -p rand", "diskread: -b is udpblast's; here: diskread f --block 1M --pattern rand"),
+            ("-tT /dev/sda", "diskread: -tT is hdparm's; here: diskread /dev/sda --like hdparm"),
+            ("-t /dev/sda", "diskread: -t is hdparm's; here: diskread /dev/sda --like hdparm"),
+            ("--direct /dev/sda", "diskread: --direct is hdparm's; here: diskread /dev/sda --method direct"),
+            (
+                "if=/dev/sda of=/dev/null bs=1M count=100 iflag=direct",
+                "diskread: if= is dd's; here: diskread /dev/sda --block 1M --method direct --bytes 100M",
+            ),
+            ("if=/dev/sda of=/mnt/x bs=1M", "diskread: if= is dd's; here: nfscopy copy /dev/sda /mnt/x --block 1M"),
+            (
+                "--filename=/dev/sda --rw=randread --bs=4k --iodepth=32 --direct=1 --runtime=10 --name=x",
+                "diskread: --filename is fio's; here: diskread /dev/sda --pattern rand --block 4k --depth 32 \
+                 --method direct --time 10",
+            ),
+            (
+                "--filename /dev/sda --rw randwrite --bs 4k",
+                "diskread: --filename is fio's; here: diskread /dev/sda --block 4k (diskread never writes: \
+                 nfscopy file DIR --phases write,rand_write does)",
+            ),
+            ("-c 10 /srv/f", "diskread: -c is ioping's; here: diskread /srv/f --like ioping"),
+            ("-R /dev/sda", "diskread: -R is ioping's; here: diskread /dev/sda --like ioping"),
+            ("-d /mnt/nas", "diskread: -d is bonnie++'s; here: nfscopy file /mnt/nas --like bonnie"),
+        ],
+    );
+}
+
+#[test]
 fn help_and_columns_are_as_recorded() {
     contract::is_as_recorded(&diskread(), "diskread");
 }

@@ -74,6 +74,21 @@ fn keeps_the_contract() {
 }
 
 #[test]
+fn habits_of_other_programs_are_answered() {
+    contract::answers(
+        &ifstat(),
+        &[
+            ("-i eth0 -n", "ifstat: -n is the other ifstat's; here: ifstat eth0 (there is one header)"),
+            ("-a", "ifstat: -a is the other ifstat's; here: ifstat (all interfaces, unless some are named)"),
+            ("-t", "ifstat: -t is the other ifstat's; here: ifstat (every line has its time)"),
+            ("-n DEV", "ifstat: -n is sar's; here: ifstat"),
+            ("-S eth0", "ifstat: -S is ethtool's; here: ifstat stats eth0"),
+            ("-n -- sleep 1", "ifstat: -n is the other ifstat's; here: ifstat -- sleep 1 (there is one header)"),
+        ],
+    );
+}
+
+#[test]
 fn help_and_columns_are_as_recorded() {
     contract::is_as_recorded(&ifstat(), "ifstat");
 }

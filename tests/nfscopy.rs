@@ -78,6 +78,41 @@ fn keeps_the_contract() {
 }
 
 #[test]
+fn habits_of_other_programs_are_answered() {
+    contract::answers(
+        &nfscopy(),
+        &[
+            (
+                "file /mnt/nas -b 1M -p read -s 4G",
+                "nfscopy: -b is udpblast's; here: nfscopy file /mnt/nas --block 1M --phases read --size 4G",
+            ),
+            (
+                "tree /mnt/nas -n 100 -s 4K",
+                "nfscopy: -n is bonnie++'s; here: nfscopy tree /mnt/nas --files 100 --size 4K",
+            ),
+            (
+                "-d /mnt/nas -s 16G -u root",
+                "nfscopy: -d is bonnie++'s; here: nfscopy file /mnt/nas --like bonnie --size 16G",
+            ),
+            (
+                "if=/dev/zero of=/mnt/nas/x bs=1M count=100 conv=fsync",
+                "nfscopy: if= is dd's; here: nfscopy file /mnt/nas --phases write --block 1M --size 100M",
+            ),
+            ("if=a of=/mnt/nas/x bs=64k", "nfscopy: if= is dd's; here: nfscopy copy a /mnt/nas/x --block 64k"),
+            ("-a photos /mnt/nas", "nfscopy: -a is cp's; here: nfscopy copy photos /mnt/nas"),
+            ("photos /mnt/nas", "nfscopy: photos is no verb; here: nfscopy copy photos /mnt/nas"),
+            ("/mnt/nas", "nfscopy: /mnt/nas is no verb; here: nfscopy file /mnt/nas"),
+            (
+                "file /mnt/nas --rw=write --bs=1M",
+                "nfscopy: --rw is fio's; here: nfscopy file /mnt/nas --phases write --block 1M",
+            ),
+            ("file /mnt/nas --method direct", "nfscopy: --method is diskread's; here: nfscopy file /mnt/nas --direct"),
+            ("file /mnt/nas --bytes 4G", "nfscopy: --bytes is diskread's; here: nfscopy file /mnt/nas --size 4G"),
+        ],
+    );
+}
+
+#[test]
 fn help_and_columns_are_as_recorded() {
     contract::is_as_recorded(&nfscopy(), "nfscopy");
 }

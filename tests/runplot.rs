@@ -137,6 +137,17 @@ fn keeps_the_contract_of_all_tools() {
 }
 
 #[test]
+fn habits_of_other_programs_are_answered() {
+    contract::answers(
+        &runplot(),
+        &[
+            ("log.csv -t Speed", "runplot: -t is tcpsink's; here: runplot log.csv --title Speed"),
+            ("--metric errors log.csv", "runplot: --metric is runstat's; here: runplot log.csv --y errors"),
+        ],
+    );
+}
+
+#[test]
 fn help_and_columns_are_as_recorded() {
     contract::is_as_recorded(&runplot(), "runplot");
 }

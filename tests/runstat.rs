@@ -43,7 +43,7 @@ fn keeps_the_contract() {
             (&["f", "--max", "lost_pct>nan"], "--max"),
             (&["f", "--where", "test"], "--where"),
             (&["f", "--fail-on", "worse"], "--fail-on"),
-            (&["f", "--fail-on", "magic", "-b", "x"], "--fail-on"),
+            (&["f", "--fail-on", "magic", "--baseline", "x"], "--fail-on"),
             (&["f", "--along", "threads"], "--baseline"),
             (&["f", "--baseline", "a", "--baseline-file", "b"], "--baseline"),
             (&["f", "--cell", "mean"], "--pivot"),
@@ -53,6 +53,26 @@ fn keeps_the_contract() {
             (&["f", "--unit", "furlongs"], "--unit"),
             (&["f", "--format", "xml"], "--format"),
             (&["bottleneck", "f", "--format", "xml"], "--format"),
+        ],
+    );
+}
+
+#[test]
+fn habits_of_other_programs_are_answered() {
+    contract::answers(
+        &runstat(),
+        &[
+            ("-b x log.csv", "runstat: -b is udpblast's; here: runstat log.csv --baseline x"),
+            (
+                "-m cpu_pct -f csv log.csv",
+                "runstat: -m is diskread's; here: runstat log.csv --metric cpu_pct --format csv",
+            ),
+            ("-c 95 -w 74 old.csv new.csv", "runstat: -c is ministat's; here: runstat --baseline-file old.csv new.csv"),
+            (
+                "-alpha 0.01 old.csv new.csv",
+                "runstat: -alpha is benchstat's; here: runstat --baseline-file old.csv new.csv",
+            ),
+            ("-filter test=rx log.csv", "runstat: -filter is benchstat's; here: runstat log.csv --where test=rx"),
         ],
     );
 }

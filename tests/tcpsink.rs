@@ -97,7 +97,51 @@ fn keeps_the_contract() {
             (&["listen", "--force"], "--output"),
             (&["listen", "--require-secret"], "--secret-file"),
             (&["send"], "HOST"),
+            (&["send", "h:0"], "its port"),
+            (&["send", "127.0.0.1:5201", "--port", "5202"], "two ports"),
+            (&[], "usage: tcpsink listen|send"),
             (&["dance"], "dance"),
+        ],
+    );
+}
+
+#[test]
+fn habits_of_other_programs_are_answered() {
+    contract::answers(
+        &tcpsink(),
+        &[
+            ("-c nas -i 1 -t 5 -P 2", "tcpsink: -c is iperf3's; here: tcpsink send nas -i 1 -t 5 -P 2"),
+            ("-c nas -R -P 4", "tcpsink: -c is iperf3's; here: tcpsink recv nas -P 4"),
+            ("-s", "tcpsink: -s is iperf3's; here: tcpsink listen"),
+            (
+                "-s -p 5202 -D",
+                "tcpsink: -s is iperf3's; here: tcpsink listen -p 5202 (a service, or & at the end, keeps it in \
+                 the background)",
+            ),
+            ("-c nas -u -b 100M", "tcpsink: -c is iperf3's; here: udpblast send nas -b 100M"),
+            ("-c nas -u -R -b 100M -P 4", "tcpsink: -c is iperf3's; here: udpblast recv nas -b 100M (without -P)"),
+            (
+                "-c nas -J -f m -w 1M -t 5",
+                "tcpsink: -c is iperf3's; here: tcpsink send nas --format json -w 1M -t 5 (lines have B/s; \
+                 runstat --unit Mbit/s shows them so)",
+            ),
+            (
+                "send nas -R -u -J --json -f m -O 1 -Z -N -B 10.0.0.1",
+                "tcpsink: -R is iperf3's; here: udpblast recv nas --format json --warmup 1 (without --method, \
+                 --nodelay, --bind; lines have B/s; runstat --unit Mbit/s shows them so)",
+            ),
+            ("client nas", "tcpsink: client is iperf3's; here: tcpsink send nas"),
+            ("send nas --bidir", "tcpsink: --bidir is iperf3's; here: tcpsink both nas"),
+            ("send nas --runtime 5", "tcpsink: --runtime is iperf3's; here: tcpsink send nas --time 5"),
+            ("-H nas -t TCP_RR", "tcpsink: -H is netperf's; here: tcpsink ping nas"),
+            ("-H nas -t TCP_CRR -l 30", "tcpsink: -H is netperf's; here: tcpsink connect nas --time 30"),
+            ("-H nas -t TCP_MAERTS", "tcpsink: -H is netperf's; here: tcpsink recv nas"),
+            ("-H nas -t UDP_RR", "tcpsink: -H is netperf's; here: udpblast ping nas"),
+            ("nas", "tcpsink: nas is no verb; here: tcpsink send nas"),
+            ("-w 1M nas", "tcpsink: -w stands behind a verb; here: tcpsink send nas -w 1M"),
+            ("-R", "tcpsink: -R is iperf3's; here: tcpsink recv HOST"),
+            ("ping nas -c 5", "tcpsink: -c is ping's; here: tcpsink ping nas (--time ends it)"),
+            ("-c nas --frobnicate 3", "tcpsink: -c is iperf3's; here: tcpsink send nas (without --frobnicate, 3)"),
         ],
     );
 }

@@ -87,6 +87,20 @@ fn keeps_the_contract() {
 }
 
 #[test]
+fn habits_of_other_programs_are_answered() {
+    contract::answers(
+        &udpblast(),
+        &[
+            ("-u -c nas -b 0", "udpblast: -u is iperf3's; here: udpblast send nas --rate max"),
+            ("-s", "udpblast: -s is iperf3's; here: udpblast listen"),
+            ("-c nas -R -b 5M -l 1000", "udpblast: -c is iperf3's; here: udpblast recv nas -b 5M -l 1000"),
+            ("-H nas -t UDP_RR", "udpblast: -H is netperf's; here: udpblast ping nas"),
+            ("nas", "udpblast: nas is no verb; here: udpblast send nas"),
+        ],
+    );
+}
+
+#[test]
 fn help_and_columns_are_as_recorded() {
     contract::is_as_recorded(&udpblast(), "udpblast");
 }

@@ -36,7 +36,7 @@ fn what_is_no_storage_is_refused_promptly() {
     for (path, status, words) in [
         ("/dev/nosuch", 1, &["/dev/nosuch", "No such file"][..]),
         (fifo.to_str().unwrap(), 1, &["FIFO"]),
-        (directory, 1, &["directory"]),
+        (directory, 1, &["directory", "nfscopy file DIR"]),
         ("/dev/null", 1, &["character device"]),
         ("/dev/zero", 2, &["/dev/zero", "--bytes"]),
     ] {

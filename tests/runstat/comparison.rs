@@ -43,7 +43,8 @@ fn report_c_has_its_means_and_ratios_and_no_p_value() {
         assert!((100.0 * row.number("mean_ratio") - percent).abs() < 0.05, "{row:?}");
         assert_eq!((row.text("verdict"), row.text("p"), row.text("ratio_low")), ("too few runs", "", ""));
     }
-    let table = runstat().run(&[&file, "--format", "table", "--unit", "kB/s", "-b", "10 Mbit/s half duplex"]).success();
+    let table =
+        runstat().run(&[&file, "--format", "table", "--unit", "kB/s", "--baseline", "10 Mbit/s half duplex"]).success();
     assert!(table.stdout.contains("222.3 %") && table.stdout.contains("345.0 %"), "{}", table.stdout);
     assert!(table.stderr.contains("the spread is large") && table.stderr.contains("too few runs"), "{}", table.stderr);
 }
@@ -164,7 +165,7 @@ fn hundreds_of_runs_a_side_are_approximated() {
     for (label, values) in [("a", &a), ("b", &b)] {
         log.rates(label, &values.iter().map(String::as_str).collect::<Vec<_>>());
     }
-    let rows = records(&log.run(&["-b", "a"]).success().stdout);
+    let rows = records(&log.run(&["--baseline", "a"]).success().stdout);
     assert_eq!((rows[1].text("p_method"), rows[1].text("verdict")), ("normal", "better"));
     assert!((rows[1].number("ratio") - 1.095).abs() < 0.005, "{rows:?}");
 }
@@ -175,7 +176,9 @@ fn numbers_near_the_largest_make_no_infinity() {
     let apart = ["-1.7e308", "1.7e308", "0", "-1e308", "1e308", "3"];
     let mut log = Log::new();
     log.rates("a", &large).rates("b", &["1e-308"; 6]).rates("c", &apart);
-    for args in [&["-b", "a"][..], &["-b", "a", "--format", "table"], &["-b", "c", "--format", "table"]] {
+    for args in
+        [&["--baseline", "a"][..], &["--baseline", "a", "--format", "table"], &["--baseline", "c", "--format", "table"]]
+    {
         let ended = log.run(args).success();
         for wrong in ["NaN", "inf"] {
             assert!(!ended.stdout.contains(wrong) && !ended.stderr.contains(wrong), "{args:?}: {ended:?}");

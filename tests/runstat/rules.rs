@@ -63,16 +63,16 @@ fn the_threshold_decides_what_counts_as_a_change() {
     let mut log = Log::new();
     log.rates("a", &["100", "100.1", "99.9", "100.2", "100"]).rates("b", &["97", "95.5", "98.2", "96.9", "96.2"]);
     let word = |threshold: &str| {
-        log.run(&["-b", "a", "--threshold", threshold]).success().records()[1].text("verdict").to_owned()
+        log.run(&["--baseline", "a", "--threshold", threshold]).success().records()[1].text("verdict").to_owned()
     };
     assert_eq!(word("5%"), "same");
     assert_eq!(word("1%"), "worse");
     assert_eq!(word("3.5%"), "undecided");
-    let _ = log.run(&["-b", "a", "--fail-on", "worse"]).success();
-    let failed = log.run(&["-b", "a", "--threshold", "1", "--fail-on", "worse", "--quiet"]);
+    let _ = log.run(&["--baseline", "a", "--fail-on", "worse"]).success();
+    let failed = log.run(&["--baseline", "a", "--threshold", "1", "--fail-on", "worse", "--quiet"]);
     let failed = failed.failure(1, &["bytes_per_s", "worse (9", "--fail-on"]);
     assert_eq!(failed.records().len(), 2, "the lines come all the same");
-    let undecided = ["-b", "a", "--threshold", "3.5", "--quiet", "--fail-on"];
+    let undecided = ["--baseline", "a", "--threshold", "3.5", "--quiet", "--fail-on"];
     let _ = log.run(&[&undecided[..], &["worse"]].concat()).success();
     let _ = log.run(&[&undecided[..], &["undecided"]].concat()).failure(1, &["undecided"]);
 }
@@ -132,8 +132,9 @@ fn amounts_of_runs_that_are_not_alike_are_no_effect_by_themselves() {
         }
         log
     };
-    let warns =
-        |log: &Log, metric: &str| log.run(&["-b", "a", "-m", metric]).stderr.contains("not alike in work, as with");
+    let warns = |log: &Log, metric: &str| {
+        log.run(&["--baseline", "a", "--metric", metric]).stderr.contains("not alike in work, as with")
+    };
     let run = |seconds, bytes, errors| [("seconds", seconds), ("bytes", bytes), ("errors", errors)];
     let longer = sides(run("10", "1000", "2"), run("60", "6000", "12"));
     assert!(warns(&longer, "errors") && warns(&longer, "seconds") && !warns(&longer, "bytes_per_s"));

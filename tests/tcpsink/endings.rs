@@ -50,7 +50,11 @@ fn an_unreachable_or_strange_peer_is_one_line_in_seconds() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = closed.local_addr().unwrap().port().to_string();
     drop(closed);
-    assert_eq!(send(&port, &[]).failure(1, &["127.0.0.1", &port, "refused"]).stdout, "");
+    let remedy = "nobody listens there: start tcpsink listen on 127.0.0.1, or name another --port";
+    assert_eq!(send(&port, &[]).failure(1, &["127.0.0.1", &port, "refused", remedy]).stdout, "");
+    let named =
+        tcpsink().run(&["send", &format!("127.0.0.1:{port}")]).failure(1, &[&format!("127.0.0.1 port {port}"), remedy]);
+    assert_eq!(named.stdout, "");
 
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = silent.local_addr().unwrap().port().to_string();

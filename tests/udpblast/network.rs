@@ -101,7 +101,7 @@ fn nothing_is_sent_to_who_has_not_agreed() {
     let sender = bed.at_sender(&udpblast());
     let ended = sender.run(&["send", RECEIVER, "--rate", "100M"]);
     assert!(ended.took < Duration::from_secs(2), "{ended:?}");
-    assert_eq!(ended.failure(1, &[RECEIVER, "nobody listens"]).stdout, "");
+    assert_eq!(ended.failure(1, &[RECEIVER, "nobody listens there: start udpblast listen"]).stdout, "");
     // One that drops everything: a few small questions, and no more.
     bed.lose(100);
     let ended = sender.run(&["send", RECEIVER, "--rate", "100M", "--connect-timeout", "1s"]);

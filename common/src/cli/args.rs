@@ -22,10 +22,10 @@ pub struct OutputArgs {
     #[arg(long, value_name = "TEXT", value_parser = label)]
     pub label: Option<String>,
     /// How lines appear
-    #[arg(long, value_name = "FORM", value_enum, default_value_t)]
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     pub format: Format,
     /// Columns that a table shall have beside its own; `all` for a block of everything
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", hide_short_help = true, value_delimiter = ',')]
     pub show: Vec<String>,
     /// When a table has colours
     #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
@@ -53,7 +53,7 @@ impl OutputArgs {
 #[command(next_help_heading = "Measurement")]
 pub struct IntervalArgs {
     /// Add a line for every interval of this length
-    #[arg(long, value_name = "DUR", value_parser = units::positive_duration, allow_hyphen_values = true)]
+    #[arg(long, short, value_name = "DUR", value_parser = units::positive_duration, allow_hyphen_values = true)]
     pub interval: Option<Duration>,
 }
 
@@ -68,7 +68,7 @@ pub struct ScheduleArgs {
     #[command(flatten)]
     pub interval: IntervalArgs,
     /// Run this long first, not counted
-    #[arg(long, value_name = "DUR", value_parser = units::duration, allow_hyphen_values = true)]
+    #[arg(long, value_name = "DUR", value_parser = units::duration, allow_hyphen_values = true, hide_short_help = true)]
     pub warmup: Option<Duration>,
     /// How often.
     #[command(flatten)]
@@ -83,7 +83,7 @@ pub struct RepeatArgs {
     #[arg(long, value_name = "N|MIN..MAX", default_value = "1", allow_hyphen_values = true)]
     pub runs: Runs,
     /// With --runs MIN..MAX: half width of the 95 % confidence interval, in percent of the mean
-    #[arg(long, value_name = "PCT", value_parser = units::percent, allow_hyphen_values = true)]
+    #[arg(long, value_name = "PCT", value_parser = units::percent, allow_hyphen_values = true, hide_short_help = true)]
     pub within: Option<f64>,
 }
 

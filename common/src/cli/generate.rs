@@ -34,6 +34,7 @@ fn man_page(command: &mut Command) -> anyhow::Result<Vec<u8>> {
     command.build();
     let mut page = Vec::new();
     clap_mangen::Man::new(command.clone()).render(&mut page)?;
+    page.extend(examples(command, ".SH").bytes());
     for verb in command.get_subcommands().filter(|verb| verb.get_name() != "help") {
         let mut section = Vec::new();
         let man = clap_mangen::Man::new(verb.clone());
@@ -41,7 +42,17 @@ fn man_page(command: &mut Command) -> anyhow::Result<Vec<u8>> {
         man.render_description_section(&mut section)?;
         man.render_options_section(&mut section)?;
         let section = String::from_utf8(section)?.replace(".SH ", ".SS ");
-        writeln!(page, ".SH \"{} {}\"\n{section}", command.get_name(), verb.get_name())?;
+        writeln!(page, ".SH \"{} {}\"\n{section}{}", command.get_name(), verb.get_name(), examples(verb, ".SS"))?;
     }
     Ok(page)
+}
+
+/// What `--help` begins with, as a section: lines as they are, where a backslash, or a dot or quote at a line's
+/// beginning, would be roff's.
+fn examples(command: &Command, heading: &str) -> String {
+    let Some(text) = command.get_before_long_help() else { return String::new() };
+    let text = text.to_string();
+    let lines =
+        text.lines().skip(1).map(|line| format!("\\&{}\n", line.trim_start().replace('\\', "\\e").replace('-', "\\-")));
+    format!("{heading} EXAMPLES\n.nf\n{}.fi\n", lines.collect::<String>())
 }

@@ -4,6 +4,7 @@ mod args;
 mod errors;
 mod exit;
 mod generate;
+pub mod habits;
 mod session;
 
 use std::ffi::OsString;
@@ -21,23 +22,33 @@ pub use errors::message;
 pub use exit::{Ending, Usage};
 pub use session::{Session, in_turn};
 
-use errors::{nothing_to_do, one_line};
+use errors::{nothing_to_do, one_line, refused};
 use generate::Generate;
+use habits::Habits;
+
+/// What a tool's frame has to know of it.
+#[derive(Debug)]
+pub struct Tool {
+    /// What `--columns` lists.
+    pub schema: &'static Schema,
+    /// What is answered to users of other programs.
+    pub habits: Habits,
+}
 
 /// Runs a tool: parses `A`, calls `run`, prints the one line of an error, and picks the exit status
 /// (0 measured, 1 failed, 2 usage; see [`Ending`]).
-pub fn main<A>(schema: &Schema, run: impl FnOnce(A) -> anyhow::Result<Ending>) -> ExitCode
+pub fn main<A>(tool: &Tool, run: impl FnOnce(A) -> anyhow::Result<Ending>) -> ExitCode
 where
     A: CommandFactory + FromArgMatches,
 {
     let command = with_shared_verbs(A::command());
-    let tool = command.get_name().to_owned();
-    let ending = match parse::<A>(command, std::env::args_os(), schema) {
+    let name = command.get_name().to_owned();
+    let ending = match parse::<A>(command, &std::env::args_os().collect::<Vec<_>>(), tool) {
         Ok(Some(args)) => run(args),
         Ok(None) => Ok(Ending::Measured),
         Err(error) => Err(error),
     };
-    exit::status(&tool, ending)
+    exit::status(&name, ending)
 }
 
 /// Adds what every tool answers without measuring.
@@ -47,6 +58,7 @@ fn with_shared_verbs(command: Command) -> Command {
         .value_name("WHAT")
         .value_parser(clap::value_parser!(Generate))
         .exclusive(true)
+        .hide_short_help(true)
         .help("Print a man page or shell completions");
     let columns = Arg::new("columns")
         .long("columns")
@@ -59,12 +71,12 @@ fn with_shared_verbs(command: Command) -> Command {
 /// Parses, or does what `--columns`, `--generate`, `--help` or `--version` ask for and returns `None`.
 fn parse<A: CommandFactory + FromArgMatches>(
     mut command: Command,
-    args: impl IntoIterator<Item = OsString>,
-    schema: &Schema,
+    args: &[OsString],
+    tool: &Tool,
 ) -> anyhow::Result<Option<A>> {
     let parsed = command.try_get_matches_from_mut(args).and_then(|matches: ArgMatches| {
         let text = if matches.get_flag("columns") {
-            Some(columns_text(schema))
+            Some(columns_text(tool.schema))
         } else {
             matches.get_one::<Generate>("generate").map(|what| what.text(&mut command))
         };
@@ -80,7 +92,11 @@ fn parse<A: CommandFactory + FromArgMatches>(
             Err(Usage(nothing_to_do(&command)).into())
         }
         Err(error) if !error.use_stderr() => print(error.render().to_string().as_bytes()).map(|()| None),
-        Err(error) => Err(Usage(one_line(&error)).into()),
+        Err(error) => {
+            let args: Vec<_> = args.iter().skip(1).map(|arg| arg.to_string_lossy().into_owned()).collect();
+            let habit = habits::answer(&command, &tool.habits, &args, refused(&error));
+            Err(Usage(habit.unwrap_or_else(|| one_line(&error))).into())
+        }
     }
 }
 
@@ -117,9 +133,11 @@ mod tests {
         path: String,
     }
 
+    const PROBE: Tool = Tool { schema: &SCHEMA, habits: Habits { rows: &[], verbs: &[] } };
+
     fn usage(args: &[&str]) -> String {
-        let args = ["probe"].iter().chain(args).map(OsString::from);
-        parse::<Args>(with_shared_verbs(Args::command()), args, &SCHEMA).unwrap_err().to_string()
+        let args = ["probe"].iter().chain(args).map(OsString::from).collect::<Vec<_>>();
+        parse::<Args>(with_shared_verbs(Args::command()), &args, &PROBE).unwrap_err().to_string()
     }
 
     #[test]
@@ -138,10 +156,16 @@ mod tests {
     }
 
     #[test]
+    fn nobody_is_told_to_pass_an_option_as_a_value() {
+        let message = usage(&["p", "-R"]);
+        assert!(message.contains("-R") && !message.contains("-- "), "{message}");
+    }
+
+    #[test]
     fn what_does_not_belong_together_is_refused() {
         let repeat = |args: &[&str], timed| {
-            let args = ["probe", "p"].iter().chain(args).map(OsString::from);
-            let args = parse::<Args>(with_shared_verbs(Args::command()), args, &SCHEMA).unwrap().unwrap();
+            let args = ["probe", "p"].iter().chain(args).map(OsString::from).collect::<Vec<_>>();
+            let args = parse::<Args>(with_shared_verbs(Args::command()), &args, &PROBE).unwrap().unwrap();
             args.schedule.repeat(timed).map(|repeat| repeat.number())
         };
         assert!(repeat(&["--interval", "5s", "--time", "1s"], true).is_err());

@@ -23,16 +23,16 @@ pub struct GuardArgs {
     #[arg(long, value_name = "CIDR", num_args = 1.., value_delimiter = ',', value_parser = range)]
     pub allow: Vec<IpNet>,
     /// Serve at most this many clients at once; who has not said what they want does not count
-    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..), allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..), allow_hyphen_values = true, hide_short_help = true)]
     pub max_clients: u32,
     /// Serve a client for at most this long
-    #[arg(long, value_name = "DUR", value_parser = units::positive_duration, allow_hyphen_values = true)]
+    #[arg(long, value_name = "DUR", value_parser = units::positive_duration, allow_hyphen_values = true, hide_short_help = true)]
     pub max_time: Option<Duration>,
     /// Send (recv, both) only to clients that know the secret in FILE; it never crosses the wire
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub secret_file: Option<PathBuf>,
     /// Serve nobody at all who does not know the secret
-    #[arg(long, requires = "secret_file")]
+    #[arg(long, requires = "secret_file", hide_short_help = true)]
     pub require_secret: bool,
 }
 

@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::sync::mpsc;
 use std::time::Instant;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 
 /// Looks `host` up, giving up at `deadline` however long the resolver goes on.
 pub fn resolve(host: &str, port: u16, deadline: Instant) -> anyhow::Result<Vec<SocketAddr>> {
@@ -21,7 +21,10 @@ pub fn resolve(host: &str, port: u16, deadline: Instant) -> anyhow::Result<Vec<S
     })?;
     match receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
         Ok(Ok(addresses)) if addresses.is_empty() => bail!("cannot resolve {host}: no address"),
-        Ok(found) => found.with_context(|| format!("cannot resolve {host}")),
+        Ok(Ok(addresses)) => Ok(addresses),
+        Ok(Err(error)) => {
+            bail!("cannot resolve {host}: {error} (check the spelling, or give its address)")
+        }
         Err(_) => bail!("cannot resolve {host}: no answer in time (--connect-timeout)"),
     }
 }

@@ -1,6 +1,8 @@
 //! What every tool must do: without a measurement ([`holds`], [`is_as_recorded`]) and with one ([`measures()`]).
 
 mod measures;
+#[cfg(test)]
+mod options;
 mod recorded;
 
 use std::fs::OpenOptions;
@@ -33,7 +35,17 @@ pub fn holds(tool: &Tool, name: &str, bad: &[(&[&str], &str)]) {
     for shell in ["bash", "zsh", "fish"] {
         assert!(tool.run(&["--generate", shell]).success().stdout.contains(name), "{shell}");
     }
-    assert!(tool.run(&["--help"]).success().stdout.contains("Usage:"));
+    let help = tool.run(&["--help"]).success().stdout;
+    let examples: Vec<_> = help.lines().take_while(|line| !line.is_empty()).collect();
+    assert!(examples.len() == 4 && examples[0] == "Examples:", "three examples first: {help}");
+    assert!(examples[1..].iter().all(|line| line.contains(name)), "{help}");
+    assert!(man.contains("EXAMPLES") && help.contains("Usage:"), "{man}");
+    if help.contains(&format!("Usage: {name} [OPTIONS] [COMMAND]\n\nCommands:")) {
+        let mut short = tool.command(&["-h"]);
+        let shown = short.env("COLUMNS", "80").output().expect("can start").stdout;
+        let rows = String::from_utf8(shown).expect("UTF-8").lines().count();
+        assert!(rows < 24, "-h of a tool of verbs fits one screen: {rows} rows");
+    }
     assert!(tool.run(&["--version"]).success().stdout.starts_with(name));
 
     for (args, word) in bad {
@@ -44,4 +56,15 @@ pub fn holds(tool: &Tool, name: &str, bad: &[(&[&str], &str)]) {
 
     let full = OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
     let _ = tool.run_into(&["--columns"], full).failure(1, &["stdout", "No space left"]);
+}
+
+/// Checks what a tool says to those who type what another program wants: a line of words, and the whole answer.
+///
+/// # Panics
+/// If it says anything else.
+pub fn answers(tool: &Tool, habits: &[(&str, &str)]) {
+    for (typed, answer) in habits {
+        let ended = tool.run(&typed.split(' ').collect::<Vec<_>>()).failure(2, &[]);
+        assert_eq!((ended.stdout.as_str(), ended.stderr.as_str()), ("", format!("{answer}\n").as_str()), "{typed}");
+    }
 }

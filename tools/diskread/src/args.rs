@@ -3,10 +3,17 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use common::cli::{OutputArgs, ScheduleArgs};
 use common::units;
+
+/// What people come for.
+const EXAMPLES: &str = "Examples:\n\
+\x20 diskread /dev/sda                           # the whole device from its beginning, 10 s at most\n\
+\x20 diskread /dev/sda --like hdparm             # the figures that hdparm -tT gives\n\
+\x20 diskread big.iso --pattern rand --depth 32  # a file, at random";
 
 /// Read a device or file and say how fast the device was
 ///
@@ -22,7 +29,7 @@ use common::units;
 #[derive(Debug, Parser)]
 #[command(
     name = "diskread",
-    version,
+    version, before_long_help = EXAMPLES,
     arg_required_else_help = true,
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true
@@ -70,6 +77,8 @@ impl FromArgMatches for CommandLine {
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Print what the kernel says of the device or file: model, size, queue, file system, mount options
+    #[command(before_long_help = "Examples:\n\
+\x20 diskread facts /dev/sda")]
     Facts(FactsArgs),
 }
 
@@ -77,16 +86,16 @@ pub enum Verb {
 #[derive(Debug, Clone, clap::Args)]
 pub struct ReadArgs {
     /// Block device or file
-    #[arg(value_name = "PATH", required = true)]
+    #[arg(value_name = "PATH", required = true, value_parser = PathBufValueParser::new().try_map(path))]
     pub paths: Vec<PathBuf>,
     /// How to read [default: buffered]
     #[arg(long, short, value_enum, help_heading = "Reading")]
     pub method: Option<Method>,
     /// In which order to read the blocks [default: seq]
-    #[arg(long, short, value_enum, help_heading = "Reading")]
+    #[arg(long, value_enum, help_heading = "Reading")]
     pub pattern: Option<Pattern>,
     /// Bytes per read [default: 1M, with --pattern rand 4K]
-    #[arg(long, short, value_name = "SIZE", value_parser = units::positive_byte_size, allow_hyphen_values = true, help_heading = "Reading")]
+    #[arg(long, value_name = "SIZE", value_parser = units::positive_byte_size, allow_hyphen_values = true, help_heading = "Reading")]
     pub block: Option<u64>,
     /// Threads that read, each with blocks of its own [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), allow_hyphen_values = true, help_heading = "Reading")]
@@ -95,27 +104,34 @@ pub struct ReadArgs {
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096), allow_hyphen_values = true, help_heading = "Reading")]
     pub depth: Option<u32>,
     /// What does the reads of buffered, cached and direct [default: auto]
-    #[arg(long, value_enum, help_heading = "Reading")]
+    #[arg(long, value_enum, help_heading = "Reading", hide_short_help = true)]
     pub engine: Option<Engine>,
     /// Read this much at most
     #[arg(long, short = 'n', value_name = "SIZE", value_parser = units::positive_byte_size, conflicts_with = "warmup", allow_hyphen_values = true, help_heading = "Reading")]
     pub bytes: Option<u64>,
     /// Begin here instead of at the beginning
-    #[arg(long, value_name = "SIZE", value_parser = units::byte_size, allow_hyphen_values = true, help_heading = "Reading")]
+    #[arg(long, value_name = "SIZE", value_parser = units::byte_size, allow_hyphen_values = true, help_heading = "Reading", hide_short_help = true)]
     pub offset: Option<u64>,
     /// Shuffle the blocks of --pattern rand by this number [default: another one each time]
-    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Reading")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Reading", hide_short_help = true)]
     pub seed: Option<u64>,
     /// Where direct reads are refused, read buffered instead and flag the line
-    #[arg(long, help_heading = "Reading")]
+    #[arg(long, help_heading = "Reading", hide_short_help = true)]
     pub fallback: bool,
     /// Do the measurements whose figures people know from another program; --time shortens each of them
-    #[arg(long, value_enum, value_name = "PROGRAM", conflicts_with_all = ["method", "pattern", "block", "threads", "depth", "engine", "bytes"], help_heading = "Reading")]
+    #[arg(long, value_enum, value_name = "PROGRAM", conflicts_with_all = ["method", "pattern", "block", "threads", "depth", "engine", "bytes"], help_heading = "Measurement")]
     pub like: Option<Like>,
     #[command(flatten)]
     pub schedule: ScheduleArgs,
     #[command(flatten)]
     pub output: OutputArgs,
+}
+
+/// A name such as `if=disk` is dd's habit unless there is such a file.
+fn path(path: PathBuf) -> Result<PathBuf, &'static str> {
+    let text = path.as_os_str().as_encoded_bytes();
+    let is_setting = text.iter().find(|byte| !byte.is_ascii_lowercase()) == Some(&b'=');
+    if is_setting && !path.exists() { Err("there is no such file") } else { Ok(path) }
 }
 
 /// `diskread facts`.

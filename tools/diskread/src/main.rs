@@ -7,6 +7,7 @@ mod direct;
 mod driver;
 mod engine;
 mod facts;
+mod habits;
 mod layout;
 mod like;
 mod measure;
@@ -21,5 +22,8 @@ mod warning;
 mod worker;
 
 fn main() -> std::process::ExitCode {
-    common::cli::main(&common::schema::diskread::SCHEMA, run::run)
+    common::cli::main(
+        &common::cli::Tool { schema: &common::schema::diskread::SCHEMA, habits: habits::HABITS },
+        run::run,
+    )
 }

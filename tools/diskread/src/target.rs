@@ -65,7 +65,8 @@ impl Target {
         let name = path.to_string_lossy().into_owned();
         // Looked at first, since opening alone may do something: a FIFO's writer goes on, a modem hangs up.
         if let Some(what) = fs::metadata(path).ok().as_ref().and_then(refused) {
-            bail!("cannot read {name}: it is {what}, not a block device or file");
+            let hint = if path.is_dir() { " (nfscopy file DIR measures in a directory)" } else { "" };
+            bail!("cannot read {name}: it is {what}, not a block device or file{hint}");
         }
         let file = OpenOptions::new()
             .read(true)

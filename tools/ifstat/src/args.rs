@@ -12,6 +12,12 @@ use common::units;
 
 use crate::link::Name;
 
+/// What people come for.
+const EXAMPLES: &str = "Examples:\n\
+\x20 ifstat eth0                          # what passes each second, until Ctrl-C\n\
+\x20 ifstat --stack --changed --time 10s  # where packets are lost\n\
+\x20 ifstat eth0 -- cp big.iso /mnt/nas   # what passes while a command runs";
+
 /// Say what the interfaces and the layers above them carried and dropped
 ///
 /// Two lines per interval and interface, test rx and tx, and at the end a total of each: bytes, packets (ops), errors and
@@ -22,7 +28,7 @@ use crate::link::Name;
 /// measured (also when SIGINT ends a run that has no end), 1 the measurement failed, 2 usage; with a command its own, or
 /// 125 the measurement failed, 126 it cannot be run, 127 there is none.
 #[derive(Debug, Parser)]
-#[command(name = "ifstat", version, args_conflicts_with_subcommands = true)]
+#[command(name = "ifstat", version, before_long_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub struct Args {
     /// What else to do
     #[command(subcommand)]
@@ -35,8 +41,12 @@ pub struct Args {
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Print what the interfaces are and how they are set: driver, speed, rings, coalescing, offloads, ...
+    #[command(before_long_help = "Examples:\n\
+\x20 ifstat facts eth0")]
     Facts(FactsArgs),
     /// Print a driver's own counters (ethtool -S) and how they grew
+    #[command(before_long_help = "Examples:\n\
+\x20 ifstat stats eth0 --changed")]
     Stats(StatsArgs),
 }
 
@@ -44,7 +54,7 @@ pub enum Verb {
 #[derive(Debug, Clone, clap::Args)]
 pub struct NetnsArgs {
     /// Look into this network namespace: a name of `ip netns`, or a path; a command still runs in this one
-    #[arg(long, value_name = "NAME|PATH")]
+    #[arg(long, value_name = "NAME|PATH", hide_short_help = true)]
     pub netns: Option<String>,
 }
 
@@ -74,22 +84,22 @@ pub struct WatchArgs {
     #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["count", "time"])]
     pub command: Vec<OsString>,
     /// Add lines for the layers above: softnet, qdisc, ip, udp, tcp, and where packets were lost
-    #[arg(long)]
+    #[arg(long, help_heading = "What to print")]
     pub stack: bool,
     /// Add the sum over all interfaces but lo that carry different packets: no bridge port beside its bridge, no VLAN
-    #[arg(long)]
+    #[arg(long, help_heading = "What to print")]
     pub total: bool,
     /// Leave out interfaces at which nothing was counted and nothing happened
-    #[arg(long)]
+    #[arg(long, help_heading = "What to print")]
     pub changed: bool,
     /// First print all counters as they are, as tests `rx_boot` and `tx_boot` without seconds and rates
-    #[arg(long)]
+    #[arg(long, hide_short_help = true, help_heading = "What to print")]
     pub since_boot: bool,
     /// Wait for interfaces that are not there instead of failing
-    #[arg(long, requires = "interfaces")]
+    #[arg(long, requires = "interfaces", hide_short_help = true, help_heading = "What to print")]
     pub wait: bool,
     /// Write the command's stdout to this file
-    #[arg(long, value_name = "FILE", requires = "command")]
+    #[arg(long, value_name = "FILE", requires = "command", hide_short_help = true, help_heading = "What to print")]
     pub stdout: Option<PathBuf>,
     #[command(flatten)]
     pub netns: NetnsArgs,

@@ -3,6 +3,7 @@
 mod args;
 mod command;
 mod facts;
+mod habits;
 mod lines;
 mod link;
 mod netlink;
@@ -22,5 +23,5 @@ mod warning;
 mod watch;
 
 fn main() -> std::process::ExitCode {
-    common::cli::main(&common::schema::ifstat::SCHEMA, run::run)
+    common::cli::main(&common::cli::Tool { schema: &common::schema::ifstat::SCHEMA, habits: habits::HABITS }, run::run)
 }

@@ -8,6 +8,12 @@ use clap::{Parser, Subcommand, ValueEnum};
 use common::cli::{IntervalArgs, OutputArgs, RepeatArgs};
 use common::units;
 
+/// What people come for.
+const EXAMPLES: &str = "Examples:\n\
+\x20 nfscopy file /mnt/nas          # write, rewrite, read, at random\n\
+\x20 nfscopy tree /mnt/nas          # many small files\n\
+\x20 nfscopy copy big.iso /mnt/nas  # a copy, safe on storage, and its time";
+
 /// Write, read, copy and create files in a mounted directory, with the mount's own facts beside the speed
 ///
 /// Works in any directory; on NFS every line also carries vers, proto, rsize, wsize and nconnect, and what the calls to
@@ -22,7 +28,7 @@ use common::units;
 /// written; a second one leaves at once, unless what was written waits for a silent server: then the kernel
 /// keeps even a dying process.
 #[derive(Debug, Parser)]
-#[command(name = "nfscopy", version, arg_required_else_help = true)]
+#[command(name = "nfscopy", version, before_long_help = EXAMPLES, arg_required_else_help = true)]
 pub struct Args {
     /// What to do
     #[command(subcommand)]
@@ -41,6 +47,9 @@ pub enum Verb {
     /// Files, directories and symbolic links are copied with their permissions, hard links within SRC stay links of each
     /// other; owners, times and extended attributes are not copied. A tree with a FIFO, socket or device is refused before
     /// anything is written.
+    #[command(before_long_help = "Examples:\n\
+\x20 nfscopy copy big.iso /mnt/nas\n\
+\x20 nfscopy copy photos /mnt/nas --verify")]
     Copy(CopyArgs),
     /// Write and read large files in DIR: sequentially, at random, by threads
     ///
@@ -51,14 +60,23 @@ pub enum Verb {
     /// Only this machine's cache is emptied: a server that has the memory for it answers reads from there, unless --size is
     /// beyond that. The bytes of a line that is partial are those that this machine took; what reached the server stands in
     /// server_write_bytes.
+    #[command(before_long_help = "Examples:\n\
+\x20 nfscopy file /mnt/nas\n\
+\x20 nfscopy file /mnt/nas --size 4G --threads 1,2,4\n\
+\x20 nfscopy file /mnt/nas --like bonnie")]
     File(FileArgs),
     /// Create, stat, read, rename and delete many small files in DIR
     ///
     /// All phases in the order of creation, then again at random (tests that begin with rand_). stat may be answered from
     /// this machine's cache, stat_server may not (AT_STATX_FORCE_SYNC). create, rename and delete end when the file system is
     /// synced (syncfs), inside the time.
+    #[command(before_long_help = "Examples:\n\
+\x20 nfscopy tree /mnt/nas\n\
+\x20 nfscopy tree /mnt/nas --files 1000 --threads 4")]
     Tree(TreeArgs),
     /// Print what the kernel says of the mount that holds PATH: options, transports, calls by operation
+    #[command(before_long_help = "Examples:\n\
+\x20 nfscopy facts /mnt/nas")]
     Facts(FactsArgs),
 }
 
@@ -72,7 +90,7 @@ pub struct CopyArgs {
     #[arg(value_name = "DST")]
     pub target: PathBuf,
     /// Let the kernel or the server copy: shared blocks, else copy_file_range(2), else read and write (flagged fallback)
-    #[arg(long, help_heading = "Copying")]
+    #[arg(long, help_heading = "Copying", hide_short_help = true)]
     pub offload: bool,
     /// Evict the copy, read it again and compare it with what was read, before it gets its name: a line of its own
     #[arg(long, help_heading = "Copying")]
@@ -81,7 +99,7 @@ pub struct CopyArgs {
     #[arg(long, short, help_heading = "Copying")]
     pub force: bool,
     /// Bytes per read and write [default: 1M]
-    #[arg(long, short, value_name = "SIZE", value_parser = units::positive_byte_size, allow_hyphen_values = true, help_heading = "Copying")]
+    #[arg(long, value_name = "SIZE", value_parser = units::positive_byte_size, allow_hyphen_values = true, help_heading = "Copying")]
     pub block: Option<u64>,
     #[command(flatten)]
     pub repeat: RepeatArgs,
@@ -98,22 +116,22 @@ pub struct FileArgs {
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
     /// Bytes of all files together [default: 1G; with --like twice the memory]
-    #[arg(long, short, value_name = "SIZE", value_parser = units::positive_byte_size, allow_hyphen_values = true, help_heading = "Files")]
+    #[arg(long, value_name = "SIZE", value_parser = units::positive_byte_size, allow_hyphen_values = true, help_heading = "Files")]
     pub size: Option<u64>,
     /// What to do, in this order [default: write,rewrite,read,rand_read,rand_write]
-    #[arg(long, short, value_name = "LIST", value_enum, value_delimiter = ',', help_heading = "Files")]
+    #[arg(long, value_name = "LIST", value_enum, value_delimiter = ',', help_heading = "Files")]
     pub phases: Vec<PhaseName>,
     /// Threads, each with a file of its own; a list is a sweep [default: 1]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1024), allow_hyphen_values = true, help_heading = "Files")]
     pub threads: Vec<u32>,
     /// Bytes per call [default: 1M, at random 4K]
-    #[arg(long, short, value_name = "SIZE", value_parser = units::positive_byte_size, allow_hyphen_values = true, help_heading = "Files")]
+    #[arg(long, value_name = "SIZE", value_parser = units::positive_byte_size, allow_hyphen_values = true, help_heading = "Files")]
     pub block: Option<u64>,
     /// Random operations of all threads together [default: 8192]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), allow_hyphen_values = true, help_heading = "Files")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), allow_hyphen_values = true, help_heading = "Files", hide_short_help = true)]
     pub ops: Option<u64>,
     /// Have every write reach storage before the next (O_SYNC)
-    #[arg(long, help_heading = "Files")]
+    #[arg(long, help_heading = "Files", hide_short_help = true)]
     pub sync: bool,
     /// Past this machine's page cache (O_DIRECT)
     #[arg(long, help_heading = "Files")]
@@ -139,22 +157,22 @@ pub struct TreeArgs {
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
     /// Files of all threads together [default: 10000]
-    #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000), allow_hyphen_values = true, help_heading = "Files")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000), allow_hyphen_values = true, help_heading = "Files")]
     pub files: Option<u64>,
     /// Bytes of each file [default: 4K]
-    #[arg(long, short, value_name = "SIZE", value_parser = units::byte_size, allow_hyphen_values = true, help_heading = "Files")]
+    #[arg(long, value_name = "SIZE", value_parser = units::byte_size, allow_hyphen_values = true, help_heading = "Files")]
     pub size: Option<u64>,
     /// Threads; a list is a sweep [default: 1]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1024), allow_hyphen_values = true, help_heading = "Files")]
     pub threads: Vec<u32>,
     /// One directory for all threads instead of one for each
-    #[arg(long, help_heading = "Files")]
+    #[arg(long, help_heading = "Files", hide_short_help = true)]
     pub shared_dir: bool,
     /// Have every file reach storage before the next (O_SYNC)
-    #[arg(long, help_heading = "Files")]
+    #[arg(long, help_heading = "Files", hide_short_help = true)]
     pub sync: bool,
     /// In which order
-    #[arg(long, value_enum, default_value_t, help_heading = "Files")]
+    #[arg(long, value_enum, default_value_t, help_heading = "Files", hide_short_help = true)]
     pub order: Order,
     #[command(flatten)]
     pub interval: IntervalArgs,

@@ -7,6 +7,7 @@ mod copy;
 mod facts;
 mod file;
 mod fresh;
+mod habits;
 mod measure;
 mod mechanism;
 mod mounted;
@@ -20,5 +21,5 @@ mod worker;
 mod workspace;
 
 fn main() -> std::process::ExitCode {
-    common::cli::main(&common::schema::nfscopy::SCHEMA, run::run)
+    common::cli::main(&common::cli::Tool { schema: &common::schema::nfscopy::SCHEMA, habits: habits::HABITS }, run::run)
 }

@@ -10,6 +10,12 @@ use common::units;
 
 use crate::chart::unit::Unit;
 
+/// What people come for.
+const EXAMPLES: &str = "Examples:\n\
+\x20 runplot log.csv                                  # a chart in this terminal\n\
+\x20 runplot log.csv --output log.svg                 # a picture\n\
+\x20 tcpsink send nas --interval 1s | runplot --live  # while it runs";
+
 /// Read the lines of the other tools: a picture, or a chart in the terminal
 ///
 /// Reads lines of all tools in any mix, from each FILE or from stdin, as runstat does. What is drawn follows from what
@@ -21,14 +27,14 @@ use crate::chart::unit::Unit;
 /// prints no lines of its own: --columns lists the columns that it can draw. Exit status: 0 drawn, 1 nothing to draw, or
 /// reading or writing failed, 2 usage.
 #[derive(Debug, Clone, Parser)]
-#[command(name = "runplot", version)]
+#[command(name = "runplot", version, before_long_help = EXAMPLES)]
 #[allow(clippy::struct_excessive_bools, reason = "each is an option that people turn on")]
 pub struct Args {
     /// Files with lines; - or nothing: stdin
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Save a picture: PATH ends in .svg or .png
-    #[arg(long, short, value_name = "PATH")]
+    /// Save a picture: FILE ends in .svg or .png
+    #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// What to draw [default: what the lines contain]
     #[arg(long, short, value_enum, help_heading = "Chart")]
@@ -50,34 +56,34 @@ pub struct Args {
     pub conditions: Vec<Condition>,
     /// Count runs with doubtful flags in medians, too: partial, capped, cached, sparse, unwritten, fallback, reset; they
     /// are always drawn, but hollow
-    #[arg(long, help_heading = "Chart")]
+    #[arg(long, help_heading = "Chart", hide_short_help = true)]
     pub keep_flagged: bool,
     /// Heading [default: what is drawn]
-    #[arg(long, short, value_name = "TEXT", help_heading = "Look")]
+    #[arg(long, value_name = "TEXT", help_heading = "Look")]
     pub title: Option<String>,
     /// Unit of the values, as in Mbit/s, kB/s, MiB/s, ms [default: one that suits them]
     #[arg(long, value_name = "UNIT", help_heading = "Look")]
     pub unit: Option<Unit>,
     /// Logarithmic values
-    #[arg(long, help_heading = "Look")]
+    #[arg(long, help_heading = "Look", hide_short_help = true)]
     pub log: bool,
     /// Fit the axes to the values instead of beginning at zero
-    #[arg(long, conflicts_with = "log", help_heading = "Look")]
+    #[arg(long, conflicts_with = "log", help_heading = "Look", hide_short_help = true)]
     pub zoom: bool,
     /// Pixels of the picture, or characters of the chart [default: what suits the picture, or the terminal]
-    #[arg(long, value_name = "WxH", value_parser = size, help_heading = "Look")]
+    #[arg(long, value_name = "WxH", value_parser = size, help_heading = "Look", hide_short_help = true)]
     pub size: Option<(u32, u32)>,
     /// Draw the chart with ASCII only
-    #[arg(long, help_heading = "Look")]
+    #[arg(long, help_heading = "Look", hide_short_help = true)]
     pub ascii: bool,
     /// Draw while lines arrive; where the chart goes to no terminal, once at the end
     #[arg(long, help_heading = "Pipes")]
     pub live: bool,
     /// Pass what is read on to stdout unchanged; the chart goes to stderr
-    #[arg(long, help_heading = "Pipes")]
+    #[arg(long, help_heading = "Pipes", hide_short_help = true)]
     pub tee: bool,
     /// Draw only the last part of the time [default: all of it, with --live 5m]
-    #[arg(long, value_name = "DUR", value_parser = units::positive_duration, allow_hyphen_values = true, help_heading = "Pipes")]
+    #[arg(long, value_name = "DUR", value_parser = units::positive_duration, allow_hyphen_values = true, help_heading = "Pipes", hide_short_help = true)]
     pub last: Option<Duration>,
     /// Print nothing but errors to stderr
     #[arg(long, short, help_heading = "Pipes")]

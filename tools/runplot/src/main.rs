@@ -3,6 +3,7 @@
 mod args;
 mod chart;
 mod columns;
+mod habits;
 mod kinds;
 mod names;
 mod picture;
@@ -13,5 +14,5 @@ mod tee;
 mod terminal;
 
 fn main() -> std::process::ExitCode {
-    common::cli::main(columns::drawable(), run::run)
+    common::cli::main(&common::cli::Tool { schema: columns::drawable(), habits: habits::HABITS }, run::run)
 }

@@ -11,6 +11,12 @@ use common::units;
 use crate::figures::Unit;
 use crate::limit::Limit;
 
+/// What people come for.
+const EXAMPLES: &str = "Examples:\n\
+\x20 runstat log.csv                    # each group: median, interval, spread\n\
+\x20 runstat log.csv --baseline before  # against the runs of --label before\n\
+\x20 runstat bottleneck path.csv        # which layer limits?";
+
 /// Read the lines of the other tools: statistics, comparison, verdict, bottleneck
 ///
 /// Reads lines of all tools in any mix, from each FILE or from stdin: headers may be repeated, missing or newer than this
@@ -24,7 +30,7 @@ use crate::limit::Limit;
 /// stdout is a table on a terminal and CSV elsewhere (--columns explains the columns); stderr is for people. Exit status:
 /// 0 done, 1 no lines, --fail-on or --max applies, or reading failed, 2 usage.
 #[derive(Debug, Parser)]
-#[command(name = "runstat", version, args_conflicts_with_subcommands = true)]
+#[command(name = "runstat", version, before_long_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub struct Args {
     #[command(flatten)]
     pub groups: GroupArgs,
@@ -37,6 +43,8 @@ pub struct Args {
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Say which layer of a path limits it, or that the lines do not decide it
+    #[command(before_long_help = "Examples:\n\
+\x20 runstat bottleneck path.csv")]
     Bottleneck(BottleneckArgs),
 }
 
@@ -47,7 +55,7 @@ pub struct GroupArgs {
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Columns to calculate with [default: bytes_per_s, else ops_per_s, p50_us or seconds]
-    #[arg(long, short, value_name = "COLUMN", value_delimiter = ',', help_heading = "Groups")]
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',', help_heading = "Groups")]
     pub metric: Vec<String>,
     /// Columns whose values make a group; file is one, too [default: schema,test,target,label]
     #[arg(long, value_name = "COLUMN", value_delimiter = ',', help_heading = "Groups")]
@@ -56,33 +64,40 @@ pub struct GroupArgs {
     #[arg(long = "where", value_name = "COLUMN=VALUE", help_heading = "Groups")]
     pub conditions: Vec<Condition>,
     /// Count runs with doubtful flags, too: partial, capped, cached, sparse, unwritten, fallback, reset
-    #[arg(long, help_heading = "Groups")]
+    #[arg(long, help_heading = "Groups", hide_short_help = true)]
     pub keep_flagged: bool,
     /// Compare all other labels with LABEL
-    #[arg(long, short, value_name = "LABEL", help_heading = "Comparison")]
+    #[arg(long, value_name = "LABEL", help_heading = "Comparison")]
     pub baseline: Option<String>,
     /// Compare the lines of each FILE, whatever their labels, with those of this file
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["baseline", "along"], help_heading = "Comparison")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["baseline", "along"], help_heading = "Comparison", hide_short_help = true)]
     pub baseline_file: Option<PathBuf>,
     /// Compare along this column instead of the label: --baseline names a value of it
-    #[arg(long, value_name = "COLUMN", requires = "baseline", default_value = "label", help_heading = "Comparison")]
+    #[arg(
+        long,
+        value_name = "COLUMN",
+        requires = "baseline",
+        default_value = "label",
+        help_heading = "Comparison",
+        hide_short_help = true
+    )]
     pub along: String,
     /// Count a change of up to PCT as the same
     #[arg(long, value_name = "PCT", value_parser = units::percent, default_value = "5", allow_hyphen_values = true, help_heading = "Comparison")]
     pub threshold: f64,
     /// End with status 1 if a verdict is worse; undecided: if one is neither better nor same
-    #[arg(long, value_enum, value_name = "VERDICT", help_heading = "Comparison")]
+    #[arg(long, value_enum, value_name = "VERDICT", help_heading = "Comparison", hide_short_help = true)]
     pub fail_on: Option<FailOn>,
     /// End with status 1 if a run is beyond a limit, as in 'lost_pct>1' or 'bytes_per_s<100e6'
-    #[arg(long, value_name = "LIMIT", help_heading = "Comparison")]
+    #[arg(long, value_name = "LIMIT", help_heading = "Comparison", hide_short_help = true)]
     pub max: Vec<Limit>,
     #[command(flatten)]
     pub show: ShowArgs,
     /// Spread the groups over columns of a table by this column, as in --pivot test
-    #[arg(long, value_name = "COLUMN", help_heading = "Output")]
+    #[arg(long, value_name = "COLUMN", help_heading = "Output", hide_short_help = true)]
     pub pivot: Option<String>,
     /// What the cells of --pivot hold [default: median, with --baseline verdict]
-    #[arg(long, value_enum, value_name = "WHAT", requires = "pivot", help_heading = "Output")]
+    #[arg(long, value_enum, value_name = "WHAT", requires = "pivot", help_heading = "Output", hide_short_help = true)]
     pub cell: Option<CellKind>,
     /// Unit of the figures in tables, as in Mbit/s, kB/s, MiB/s, ms [default: one that suits them]
     #[arg(long, value_name = "UNIT", help_heading = "Output")]
@@ -96,7 +111,7 @@ pub struct BottleneckArgs {
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Count runs with doubtful flags, too: partial, capped, cached, sparse, unwritten, fallback, reset
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub keep_flagged: bool,
     #[command(flatten)]
     pub show: ShowArgs,
@@ -107,10 +122,10 @@ pub struct BottleneckArgs {
 #[command(next_help_heading = "Output")]
 pub struct ShowArgs {
     /// What stdout is [default: table on a terminal, else csv]
-    #[arg(long, short, value_enum)]
+    #[arg(long, value_enum)]
     pub format: Option<Format>,
     /// When to print the header of --format csv
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t, hide_short_help = true)]
     pub header: Header,
     /// Print nothing but errors to stderr
     #[arg(long, short)]

@@ -12,6 +12,7 @@ mod distinct;
 mod figures;
 mod gather;
 mod group;
+mod habits;
 mod layout;
 mod limit;
 mod means;
@@ -29,5 +30,5 @@ mod table;
 mod verdict;
 
 fn main() -> std::process::ExitCode {
-    common::cli::main(&common::schema::runstat::SCHEMA, run::run)
+    common::cli::main(&common::cli::Tool { schema: &common::schema::runstat::SCHEMA, habits: habits::HABITS }, run::run)
 }

@@ -14,6 +14,12 @@ use common::units;
 
 use crate::engine::Method;
 
+/// What people come for.
+const EXAMPLES: &str = "Examples:\n\
+\x20 tcpsink listen                             # on the machine called nas\n\
+\x20 tcpsink send nas                           # here: how fast is the way there?\n\
+\x20 tcpsink recv nas --time 30s --interval 1s  # and back?";
+
 /// Move bytes over TCP and say what arrived
 ///
 /// One end runs `tcpsink listen`, the other `tcpsink send HOST`: both ends' lines come out of the client. Any other TCP
@@ -23,7 +29,7 @@ use crate::engine::Method;
 /// stdout carries CSV, one line per measurement (--columns explains the columns); stderr is for people. Exit status: 0
 /// measured, 1 the measurement failed, 2 usage; SIGINT and SIGTERM print the line so far first.
 #[derive(Debug, Parser)]
-#[command(name = "tcpsink", version, arg_required_else_help = true)]
+#[command(name = "tcpsink", version, before_long_help = EXAMPLES, arg_required_else_help = true)]
 pub struct Args {
     /// What to do
     #[command(subcommand)]
@@ -35,16 +41,33 @@ pub struct Args {
 #[allow(clippy::large_enum_variant, reason = "there is one, for the length of the run")]
 pub enum Verb {
     /// Accept TCP clients, discard what they send, and tell them what arrived
+    #[command(before_long_help = "Examples:\n\
+\x20 tcpsink listen\n\
+\x20 tcpsink listen --once --output home.tar")]
     Listen(ListenArgs),
     /// Send to a sink
+    #[command(before_long_help = "Examples:\n\
+\x20 tcpsink send nas\n\
+\x20 tcpsink send nas --streams 4 --interval 1s\n\
+\x20 tar c /home | tcpsink send nas --input -")]
     Send(SendArgs),
     /// Have a sink send to this end; works through NAT
+    #[command(before_long_help = "Examples:\n\
+\x20 tcpsink recv nas\n\
+\x20 tcpsink recv nas --time 30s --interval 1s")]
     Recv(TransferArgs),
     /// Send and receive at once
+    #[command(before_long_help = "Examples:\n\
+\x20 tcpsink both nas --probe")]
     Both(TransferArgs),
     /// Send requests and wait for responses: transactions per second, and their latency
+    #[command(before_long_help = "Examples:\n\
+\x20 tcpsink ping nas\n\
+\x20 tcpsink ping nas --every 100ms --interval 1s")]
     Ping(PingArgs),
     /// Connect, get one byte, close: connections per second, and their latency
+    #[command(before_long_help = "Examples:\n\
+\x20 tcpsink connect nas --time 3s")]
     Connect(ConnectArgs),
 }
 
@@ -55,28 +78,28 @@ pub struct ListenArgs {
     #[arg(long, short, value_name = "PORT", default_value_t = DEFAULT_PORT, allow_hyphen_values = true)]
     pub port: u16,
     /// Listen on this address only [default: all, IPv4 and IPv6]
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", hide_short_help = true)]
     pub bind: Option<IpAddr>,
     /// Serve one client, then end
     #[arg(long)]
     pub once: bool,
     /// Read into memory as an application would, instead of discarding in the kernel
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub copy: bool,
     /// Store what one client sends, then end: FILE appears when all of it is on disk; a FIFO or /dev/fd/N is written as it is
-    #[arg(long, value_name = "FILE", conflicts_with = "copy")]
+    #[arg(long, short, value_name = "FILE", conflicts_with = "copy")]
     pub output: Option<PathBuf>,
     /// Let --output replace a file
-    #[arg(long, requires = "output")]
+    #[arg(long, short, requires = "output")]
     pub force: bool,
     /// Keep the workers on these CPUs, in turn: 0,2-3
-    #[arg(long, value_name = "LIST", value_parser = crew::cpu_list)]
+    #[arg(long, value_name = "LIST", value_parser = crew::cpu_list, hide_short_help = true)]
     pub cpu: Option<CpuList>,
     /// Drop a client that moves no byte for this long
-    #[arg(long, value_name = "DUR", default_value = "30s", value_parser = units::positive_duration, allow_hyphen_values = true)]
+    #[arg(long, value_name = "DUR", default_value = "30s", value_parser = units::positive_duration, allow_hyphen_values = true, hide_short_help = true)]
     pub idle_timeout: Duration,
     /// Move at most this much for a client, each way
-    #[arg(long, value_name = "SIZE", value_parser = units::positive_byte_size, allow_hyphen_values = true, help_heading = "In public")]
+    #[arg(long, value_name = "SIZE", value_parser = units::positive_byte_size, allow_hyphen_values = true, help_heading = "In public", hide_short_help = true)]
     pub max_bytes: Option<u64>,
     #[command(flatten)]
     pub guard: GuardArgs,
@@ -92,16 +115,16 @@ pub struct RouteArgs {
     #[command(flatten)]
     pub peer: PeerArgs,
     /// Connect from this local address
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", hide_short_help = true, help_heading = "Other end")]
     pub bind: Option<IpAddr>,
     /// Connect through this network interface
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", hide_short_help = true, help_heading = "Other end")]
     pub interface: Option<String>,
     /// Keep this end's workers on these CPUs, in turn: 0,2-3
-    #[arg(long, value_name = "LIST", value_parser = crew::cpu_list)]
+    #[arg(long, value_name = "LIST", value_parser = crew::cpu_list, hide_short_help = true, help_heading = "Other end")]
     pub cpu: Option<CpuList>,
     /// Differentiated services code point of both ends: 0 to 63, or ef, cs1, af41, le
-    #[arg(long, value_name = "DSCP", value_parser = dscp, allow_hyphen_values = true)]
+    #[arg(long, value_name = "DSCP", value_parser = dscp, allow_hyphen_values = true, hide_short_help = true, help_heading = "Other end")]
     pub dscp: Option<u8>,
 }
 
@@ -113,13 +136,13 @@ pub struct TcpArgs {
     #[arg(long, short = 'w', value_name = "SIZE", value_parser = units::positive_byte_size, allow_hyphen_values = true)]
     pub buffer: Option<u64>,
     /// Congestion control of the sending end
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
     pub congestion: Option<String>,
     /// Largest segment, bytes
-    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u16).range(88..=32767), allow_hyphen_values = true)]
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u16).range(88..=32767), allow_hyphen_values = true, hide_short_help = true)]
     pub mss: Option<u16>,
     /// Send small segments at once (no Nagle algorithm)
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub nodelay: bool,
 }
 
@@ -129,28 +152,36 @@ pub struct TransferArgs {
     #[command(flatten)]
     pub route: RouteArgs,
     /// Move exactly this much (each way) instead of for --time
-    #[arg(long, short = 'n', value_name = "SIZE", value_parser = units::positive_byte_size, conflicts_with_all = ["time", "warmup"], allow_hyphen_values = true)]
+    #[arg(long, short = 'n', value_name = "SIZE", value_parser = units::positive_byte_size, conflicts_with_all = ["time", "warmup"], allow_hyphen_values = true, help_heading = "Transfer")]
     pub bytes: Option<u64>,
     /// Connections in each direction, a thread each
-    #[arg(long, short = 'P', value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256), allow_hyphen_values = true)]
+    #[arg(long, short = 'P', value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256), allow_hyphen_values = true, help_heading = "Transfer")]
     pub streams: u32,
     /// Add lines for each stream (test tcp_send_stream, tcp_recv_stream)
-    #[arg(long)]
+    #[arg(long, hide_short_help = true, help_heading = "Transfer")]
     pub per_stream: bool,
     /// Send at this many bits of payload per second, all streams together
-    #[arg(long, short = 'b', value_name = "RATE", value_parser = units::bit_rate, allow_hyphen_values = true)]
+    #[arg(long, short = 'b', value_name = "RATE", value_parser = units::bit_rate, allow_hyphen_values = true, help_heading = "Transfer")]
     pub rate: Option<u64>,
     /// Bytes per send call [default: 1M], and per receive call with --copy [default: 128K]
-    #[arg(long, short = 'l', value_name = "SIZE", value_parser = message, allow_hyphen_values = true)]
+    #[arg(long, short = 'l', value_name = "SIZE", value_parser = message, allow_hyphen_values = true, hide_short_help = true, help_heading = "Transfer")]
     pub message: Option<u64>,
     /// How the sending end hands bytes to the kernel
-    #[arg(long, value_name = "METHOD", value_enum, default_value_t)]
+    #[arg(
+        long,
+        short,
+        value_name = "METHOD",
+        value_enum,
+        default_value_t,
+        hide_short_help = true,
+        help_heading = "Transfer"
+    )]
     pub method: Method,
     /// Have the receiver read into memory as an application would, instead of discarding in the kernel
-    #[arg(long)]
+    #[arg(long, hide_short_help = true, help_heading = "Transfer")]
     pub copy: bool,
     /// Measure latency too: one second idle before (tcp_idle_ping), and beside the transfer (tcp_loaded_ping)
-    #[arg(long)]
+    #[arg(long, help_heading = "Transfer")]
     pub probe: bool,
     #[command(flatten)]
     pub tcp: TcpArgs,
@@ -164,7 +195,7 @@ pub struct TransferArgs {
 #[derive(Debug, Clone, clap::Args)]
 pub struct SendArgs {
     /// Send this file, or - for standard input, instead of random bytes
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["time", "warmup", "streams", "runs", "within", "method", "message", "rate"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["time", "warmup", "streams", "runs", "within", "method", "message", "rate"], help_heading = "Transfer")]
     pub input: Option<PathBuf>,
     #[command(flatten)]
     pub transfer: TransferArgs,
@@ -176,16 +207,16 @@ pub struct PingArgs {
     #[command(flatten)]
     pub route: RouteArgs,
     /// Size of a request
-    #[arg(long, value_name = "SIZE", default_value = "1", value_parser = message, allow_hyphen_values = true)]
+    #[arg(long, value_name = "SIZE", default_value = "1", value_parser = message, allow_hyphen_values = true, help_heading = "Requests")]
     pub request: u64,
     /// Size of a response
-    #[arg(long, value_name = "SIZE", default_value = "1", value_parser = message, allow_hyphen_values = true)]
+    #[arg(long, value_name = "SIZE", default_value = "1", value_parser = message, allow_hyphen_values = true, help_heading = "Requests")]
     pub response: u64,
     /// Ping once in this time [default: as fast as the sink answers]; a late answer counts for the pings left out meanwhile
-    #[arg(long, value_name = "DUR", value_parser = units::positive_duration, allow_hyphen_values = true)]
+    #[arg(long, value_name = "DUR", value_parser = units::positive_duration, allow_hyphen_values = true, help_heading = "Requests")]
     pub every: Option<Duration>,
     /// Connections that ping at once, a thread each
-    #[arg(long, short = 'P', value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256), allow_hyphen_values = true)]
+    #[arg(long, short = 'P', value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256), allow_hyphen_values = true, help_heading = "Requests")]
     pub streams: u32,
     #[command(flatten)]
     pub tcp: TcpArgs,
@@ -201,7 +232,7 @@ pub struct ConnectArgs {
     #[command(flatten)]
     pub route: RouteArgs,
     /// Threads that connect at once
-    #[arg(long, short = 'P', value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256), allow_hyphen_values = true)]
+    #[arg(long, short = 'P', value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256), allow_hyphen_values = true, help_heading = "Requests")]
     pub streams: u32,
     #[command(flatten)]
     pub schedule: ScheduleArgs,

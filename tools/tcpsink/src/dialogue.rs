@@ -117,7 +117,12 @@ impl<'a> Dialogue<'a> {
         if let Some(local) = self.peer.options.bind {
             addresses.retain(|address| address.is_ipv4() == local.is_ipv4());
         }
-        let stream = socket::connect(&addresses, &self.peer.options, deadline)?;
+        let stream = socket::connect(&addresses, &self.peer.options, deadline).map_err(|error| {
+            let is_refused = error
+                .downcast_ref::<std::io::Error>()
+                .is_some_and(|error| error.kind() == ErrorKind::ConnectionRefused);
+            if is_refused { anyhow!("{error:#} (nobody listens there: {})", args.remedy("tcpsink")) } else { error }
+        })?;
         let mut control = Control::new(stream, Vec::new())?;
         let question = FromClient::Test(Box::new(self.request.clone())).text();
         control::write_line(control.stream(), &question).context("cannot ask the sink")?;

@@ -9,6 +9,7 @@ mod engine;
 mod exchange;
 mod finished;
 mod flow;
+mod habits;
 mod lobby;
 mod part;
 mod peer;
@@ -26,5 +27,5 @@ mod tcp_state;
 mod works;
 
 fn main() -> std::process::ExitCode {
-    common::cli::main(&common::schema::tcpsink::SCHEMA, run::run)
+    common::cli::main(&common::cli::Tool { schema: &common::schema::tcpsink::SCHEMA, habits: habits::HABITS }, run::run)
 }

@@ -40,7 +40,7 @@ impl Peer {
         let speaker = Speaker {
             host: sample::host_name(),
             label: lines.label.clone().unwrap_or_default(),
-            target: args.peer.host.clone(),
+            target: args.peer.host.name.clone(),
         };
         let (secret, cpus) = (args.peer.secret()?, args.cpu.clone().unwrap_or_default());
         Ok(Self { args: args.peer.clone(), options, secret, cpus, speaker })

@@ -99,7 +99,7 @@ pub fn connect(addresses: &[SocketAddr], options: &Options, deadline: Instant) -
             Err(error) => {
                 let late = error.kind() == io::ErrorKind::TimedOut;
                 let hint = if late { " (--connect-timeout)" } else { "" };
-                last = anyhow!("cannot connect to {address}: {error}{hint}");
+                last = anyhow::Error::new(error).context(format!("cannot connect to {address}{hint}"));
             }
         }
     }
@@ -194,6 +194,7 @@ mod tests {
         let soon = Instant::now() + Duration::from_secs(5);
         let closed = listen(Some("127.0.0.1".parse().unwrap()), 0).unwrap().local_addr().unwrap();
         let error = connect(&[closed], &Options::default(), soon).unwrap_err();
-        assert!(error.to_string().contains("Connection refused"), "{error:#}");
+        let said = format!("{error:#}");
+        assert!(said.contains(&closed.to_string()) && said.contains("Connection refused"), "{said}");
     }
 }

@@ -125,7 +125,8 @@ impl<'a> Client<'a> {
         say(&socket, &Word::Alive);
         let size = request.size.unwrap_or_default();
         let agreed = Agreed { tag, size, idle_timeout: self.peer.idle_timeout };
-        let speaker = Speaker { host: self.host.clone(), label: self.label.clone(), target: self.peer.host.clone() };
+        let speaker =
+            Speaker { host: self.host.clone(), label: self.label.clone(), target: self.peer.host.name.clone() };
         let plan = part::plan(&request, End::Client, agreed, speaker, &socket)?;
         let stop = self.session.stop.child()?;
         let progress = self.session.console.progress(request.time.map(|time| time + request.warmup));
@@ -167,7 +168,7 @@ impl<'a> Client<'a> {
                 let word = match socket.recv(&mut datagram) {
                     Ok(length) => Word::parse(&datagram[..length]),
                     Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
-                        bail!("nobody listens there (ICMP port unreachable): start udpblast listen");
+                        bail!("nobody listens there: {}", self.peer.remedy("udpblast"));
                     }
                     Err(_) => continue,
                 };

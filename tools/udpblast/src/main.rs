@@ -5,6 +5,7 @@ mod client;
 mod engine;
 mod exchange;
 mod flow;
+mod habits;
 mod listen;
 mod packet;
 mod part;
@@ -22,5 +23,8 @@ mod udp;
 mod warning;
 
 fn main() -> std::process::ExitCode {
-    common::cli::main(&common::schema::udpblast::SCHEMA, run::run)
+    common::cli::main(
+        &common::cli::Tool { schema: &common::schema::udpblast::SCHEMA, habits: habits::HABITS },
+        run::run,
+    )
 }
