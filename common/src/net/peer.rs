@@ -19,7 +19,7 @@ pub const DEFAULT_PORT: u16 = 5201;
 /// The other end.
 #[derive(Debug, Clone, clap::Args)]
 pub struct PeerArgs {
-    /// Name or address of the other end, also as HOST:PORT or [ADDRESS]:PORT; fe80::1%eth0 names the link
+    /// Name or address of the other end, also as HOST:PORT; fe80::1%eth0 names the link
     pub host: Host,
     /// Port of the other end [default: 5201]
     #[arg(long, short, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..), allow_hyphen_values = true, help_heading = "Other end")]
