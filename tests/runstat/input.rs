@@ -1,5 +1,6 @@
 //! What may stand in a log, and what becomes of it.
 
+use std::fmt::Write as _;
 use std::io::Write;
 use std::process::Stdio;
 
@@ -82,10 +83,8 @@ fn objects_are_read_as_the_lines_that_they_were() {
     for rate in ["117000000.1", "90000000.5", "1.0"] {
         let cells = [("test", "tcp_send"), ("span", "total"), ("label", "a,b"), ("bytes_per_s", rate)];
         log.line(schema, &cells);
-        objects += &format!(
-            r#"{{"schema":"{}","test":"tcp_send","span":"total","label":"a,b","bytes_per_s":{rate}}}{}"#,
-            schema.tag, "\n"
-        );
+        let cells = format!(r#""test":"tcp_send","span":"total","label":"a,b","bytes_per_s":{rate}"#);
+        writeln!(objects, r#"{{"schema":"{}",{cells}}}"#, schema.tag).unwrap();
     }
     let mut as_objects = Log::new();
     as_objects.text(&objects);
