@@ -26,7 +26,6 @@ mod run;
 mod sample;
 mod show;
 mod statistics;
-mod table;
 mod verdict;
 
 fn main() -> std::process::ExitCode {

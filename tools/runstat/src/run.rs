@@ -14,6 +14,7 @@ use crate::plan::Plan;
 use crate::record::Recorder;
 use crate::remarks::Remarks;
 use crate::report::Report;
+use crate::show;
 use crate::verdict::Verdict;
 
 /// Does what was asked.
@@ -103,7 +104,7 @@ fn print(recorder: &Recorder<'_>, format: Format, session: &Session) -> anyhow::
         (Format::Csv, Some(pivot)) => {
             let table = Report::new(*recorder).pivot(pivot, true);
             let mut writer = csv::Writer::from_writer(Vec::new());
-            writer.write_record(&table.head)?;
+            writer.write_record(table.titles())?;
             for row in &table.rows {
                 writer.write_record(row)?;
             }
@@ -111,8 +112,8 @@ fn print(recorder: &Recorder<'_>, format: Format, session: &Session) -> anyhow::
         }
         _ => {
             let tables = Report::new(*recorder).tables();
-            let text: String = tables.iter().map(|table| table.text(format)).collect();
-            session.lines.write_line(text.strip_suffix('\n').unwrap_or(&text))?;
+            let texts: Vec<_> = tables.iter().map(|table| show::text(table, format)).collect();
+            session.lines.write_line(&texts.join("\n"))?;
         }
     }
     Ok(())

@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 
 use common::cli::{OutputArgs, Session};
+use common::output::grid::{self, Grid};
 use common::output::{self, Color, Header};
 use common::schema::Schema;
 
@@ -30,4 +31,9 @@ impl ShowArgs {
         };
         own.open("runstat", schema)
     }
+}
+
+/// A table as stdout is to have it.
+pub fn text(table: &Grid, format: Format) -> String {
+    if format == Format::Markdown { table.markdown() } else { table.text(grid::room(std::io::stdout())) }
 }

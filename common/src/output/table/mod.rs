@@ -14,7 +14,7 @@ use std::time::SystemTime;
 use crate::schema::line::Flag;
 use crate::schema::{Holds, Schema};
 
-use cell::{fitted, harmless};
+pub use cell::{Align, fitted, harmless};
 use pick::{Known, Picked};
 
 /// How tables look.

@@ -10,6 +10,7 @@ use anyhow::bail;
 use common::cli::{Ending, Session};
 use common::lines::{Reading, file_name};
 use common::output;
+use common::output::grid::{Column, Grid};
 use common::schema::Decimal;
 use common::schema::runstat::{BOTTLENECK, Layer as Own};
 
@@ -20,7 +21,7 @@ use crate::group::Group;
 use crate::plan::Plan;
 use crate::record::Shared;
 use crate::sample::Spot;
-use crate::table::Table;
+use crate::show;
 use layer::{Figure, Path};
 use measured::Measured;
 use verdict::{Decision, Limit};
@@ -96,13 +97,20 @@ impl Teller<'_> {
             }
             return Ok(());
         }
-        let table = Table {
+        let table = Grid {
             title: format!("{}, rates in {}", path.name(), unit.name),
-            head: ["layer", "n", "rate", "interval", "used", "verdict", "lines"].map(String::from).into(),
+            columns: vec![
+                Column::words("layer"),
+                Column::numbers("n"),
+                Column::numbers("rate"),
+                Column::numbers("interval"),
+                Column::numbers("used"),
+                Column::words("verdict"),
+                Column::words("lines"),
+            ],
             rows: rows.iter().map(|row| self.cells(row, unit)).collect(),
-            numbers: 1..5,
         };
-        session.lines.write_line(&(table.text(format) + &sentences.join("\n") + "\n\n"))
+        session.lines.write_line(&(show::text(&table, format) + "\n" + &sentences.join("\n") + "\n\n"))
     }
 
     fn rows<'b>(&'b self, path: &'b Path, decision: &Decision, explanation: &Explanation<'_>) -> Vec<Row<'b>> {

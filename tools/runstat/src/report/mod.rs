@@ -3,6 +3,7 @@
 mod keys;
 mod pivot;
 
+use common::output::grid::{Column, Grid};
 use common::schema::registry;
 
 use crate::comparison::{Comparison, Summary};
@@ -12,7 +13,6 @@ use crate::means;
 use crate::plan::{Against, better_word};
 use crate::record::Recorder;
 use crate::statistics::Interval;
-use crate::table::Table;
 use keys::Keys;
 
 /// Makes tables of findings.
@@ -37,7 +37,7 @@ impl<'a> Report<'a> {
     }
 
     /// The tables.
-    pub fn tables(&self) -> Vec<Table> {
+    pub fn tables(&self) -> Vec<Grid> {
         let plan = self.recorder.plan;
         if let Some(pivot) = plan.pivot {
             return vec![self.pivot(pivot, false)];
@@ -49,12 +49,12 @@ impl<'a> Report<'a> {
         }
     }
 
-    fn statistics(&self, metric: usize) -> Table {
+    fn statistics(&self, metric: usize) -> Grid {
         let findings = self.recorder.findings;
         let of_metric: Vec<_> = findings.summaries.iter().filter(|summary| summary.metric == metric).collect();
         let keys = Keys::of(&self.recorder, of_metric.iter().map(|summary| summary.group), None);
-        let mut table = Table { title: self.title(metric, &keys), ..Table::default() };
-        table.head = keys.names(&self.recorder);
+        let mut table = Grid { title: self.title(metric, &keys), ..Grid::default() };
+        table.columns = keys.columns(&self.recorder);
         let has_interval = of_metric.iter().any(|summary| summary.interval.is_some());
         let has_outliers = of_metric.iter().any(|summary| summary.outliers > 0);
         let figures = ["n", "median", "95 % interval", "mean", "sd", "min", "max", "cv", "outliers"];
@@ -63,8 +63,10 @@ impl<'a> Report<'a> {
             "outliers" => has_outliers,
             _ => true,
         };
-        table.head.extend(figures.iter().filter(|name| is_shown(name)).map(|&name| name.into()));
-        table.numbers = keys.columns.len()..table.head.len() - usize::from(has_outliers);
+        table.columns.extend(figures.iter().filter(|name| is_shown(name)).map(|name| match *name {
+            "outliers" => Column::words(name),
+            _ => Column::numbers(name),
+        }));
         for summary in of_metric {
             let mut row = keys.cells(&self.recorder, summary.group);
             row.extend(figures.iter().filter(|name| is_shown(name)).map(|&name| self.figure(summary, name)));
@@ -102,18 +104,20 @@ impl<'a> Report<'a> {
         }
     }
 
-    fn comparisons(&self, metric: usize, against: &Against) -> Table {
+    fn comparisons(&self, metric: usize, against: &Against) -> Grid {
         let findings = self.recorder.findings;
         let of_metric = |comparison: &&Comparison| findings.summaries[comparison.of].metric == metric;
         let rows: Vec<_> = findings.comparisons.iter().filter(of_metric).collect();
         let groups = rows.iter().map(|comparison| findings.summaries[comparison.of].group);
         let keys = Keys::of(&self.recorder, groups, Some(against.along));
         let title = format!("{}; compared with {}", self.title(metric, &keys), quoted(&against.baseline));
-        let mut table = Table { title, ..Table::default() };
-        table.head = keys.names(&self.recorder);
+        let mut table = Grid { title, ..Grid::default() };
+        table.columns = keys.columns(&self.recorder);
         let figures = ["n", "baseline", "median", "ratio", "95 % interval", "of means", "p", "verdict"];
-        table.head.extend(figures.map(String::from));
-        table.numbers = keys.columns.len()..table.head.len() - 1;
+        table.columns.extend(figures.iter().map(|name| match *name {
+            "verdict" => Column::words(name),
+            _ => Column::numbers(name),
+        }));
         for comparison in rows {
             let mut row = keys.cells(&self.recorder, findings.summaries[comparison.of].group);
             row.extend(figures.map(|name| self.comparison_figure(comparison, name)));
@@ -121,7 +125,7 @@ impl<'a> Report<'a> {
         }
         for mean in means::of(self.recorder.findings, self.recorder.plan).iter().filter(|mean| mean.metric == metric) {
             let test_column = self.recorder.plan.by_index("test");
-            let key = keys.columns.iter().map(|&column| match column {
+            let key = keys.places.iter().map(|&column| match column {
                 column if column == against.along => mean.side.clone(),
                 column if Some(column) == test_column => mean.test.clone(),
                 _ => String::new(),

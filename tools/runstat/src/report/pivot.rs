@@ -1,5 +1,7 @@
 //! `--pivot`: a table with a column for each value of one of the groups' columns, as reports have it.
 
+use common::output::grid::{Column, Grid};
+
 use super::{Report, quoted};
 use crate::args::CellKind;
 use crate::comparison::Summary;
@@ -7,11 +9,10 @@ use crate::distinct::distinct;
 use crate::figures::{percent, text_in};
 use crate::plan::{Against, Pivot};
 use crate::record::Recorder;
-use crate::table::Table;
 
 impl<'a> Report<'a> {
     /// The table; for CSV with all columns, and figures in base units.
-    pub fn pivot(&self, pivot: Pivot, is_csv: bool) -> Table {
+    pub fn pivot(&self, pivot: Pivot, is_csv: bool) -> Grid {
         let Recorder { plan, findings, .. } = self.recorder;
         let values = distinct(findings.groups.iter().map(|group| group.key[pivot.column].as_str()));
         let rests = distinct(findings.summaries.iter().map(|summary| self.rest(summary.group, pivot)));
@@ -26,16 +27,16 @@ impl<'a> Report<'a> {
         let names: Vec<_> = plan.by.iter().enumerate().filter(|(index, _)| *index != pivot.column).collect();
         let varies = |place: usize| distinct(rests.iter().map(|rest| rest[place])).len() > 1;
         let shown: Vec<usize> = (0..names.len()).filter(|place| is_csv || varies(*place)).collect();
-        let mut table = Table { title: self.pivot_title(&metrics, pivot), ..Table::default() };
-        table.head = shown.iter().map(|place| names[*place].1.clone()).collect();
+        let mut table = Grid { title: self.pivot_title(&metrics, pivot), ..Grid::default() };
+        table.columns = shown.iter().map(|place| Column::words(names[*place].1)).collect();
         for value in &values {
             if is_csv && metrics.len() > 1 {
-                table.head.extend(metrics.iter().map(|metric| format!("{value} {}", plan.metrics[*metric])));
+                let titles = metrics.iter().map(|metric| format!("{value} {}", plan.metrics[*metric]));
+                table.columns.extend(titles.map(|title| Column::numbers(&title)));
             } else {
-                table.head.push((*value).to_owned());
+                table.columns.push(Column::numbers(value));
             }
         }
-        table.numbers = shown.len()..table.head.len();
         for rest in rests.iter().filter(is_row) {
             let mut row: Vec<String> = shown.iter().map(|place| rest[*place].to_owned()).collect();
             for value in &values {

@@ -1,0 +1,173 @@
+//! A table that is known before it is written: findings, and what other programs show at their end.
+
+use std::os::fd::AsFd;
+
+use unicode_width::UnicodeWidthStr;
+
+use super::table::{Align, fitted, harmless};
+
+/// Narrowest column: a rule of Markdown has three characters at least.
+const NARROWEST: usize = 3;
+/// Between two columns.
+const GAP: usize = 2;
+
+/// A table under a heading.
+#[derive(Debug, Clone, Default)]
+pub struct Grid {
+    /// What the figures are.
+    pub title: String,
+    /// The columns from left to right.
+    pub columns: Vec<Column>,
+    /// A cell for each column.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// A column of it.
+#[derive(Debug, Clone)]
+pub struct Column {
+    title: String,
+    align: Align,
+    worth: u8,
+}
+
+impl Column {
+    /// Of words, which begin together.
+    pub fn words(title: &str) -> Self {
+        Self { title: title.to_owned(), align: Align::Left, worth: 1 }
+    }
+
+    /// Of numbers, which end together.
+    pub fn numbers(title: &str) -> Self {
+        Self { align: Align::Right, ..Self::words(title) }
+    }
+
+    /// Where there is no room, the highest goes first; one of worth 1 stays: words are cut.
+    #[must_use]
+    pub fn worth(self, worth: u8) -> Self {
+        Self { worth, ..self }
+    }
+}
+
+/// How wide a table may be on this file: as wide as the terminal or as the environment says, else as it is.
+pub fn room(file: impl AsFd) -> usize {
+    let terminal = terminal_size::terminal_size_of(file).map(|(width, _)| width.0.into());
+    let columns = || std::env::var("COLUMNS").ok()?.parse().ok();
+    terminal.or_else(columns).unwrap_or(usize::MAX)
+}
+
+impl Grid {
+    /// What stands above the columns.
+    pub fn titles(&self) -> impl Iterator<Item = &String> {
+        self.columns.iter().map(|column| &column.title)
+    }
+
+    /// The table as text of this width at most.
+    pub fn text(&self, width: usize) -> String {
+        let widths = self.fitting(&self.widths(harmless), width);
+        let mut text = String::new();
+        for line in textwrap::wrap(&harmless(&self.title), width.max(1)) {
+            text += &(line.into_owned() + "\n");
+        }
+        let titles: Vec<_> = self.titles().cloned().collect();
+        for row in std::iter::once(&titles).chain(&self.rows) {
+            let cells = self.columns.iter().zip(&widths).zip(row);
+            let cells =
+                cells.filter_map(|((column, width), cell)| Some(fitted(&harmless(cell), (*width)?, column.align)));
+            text += cells.collect::<Vec<_>>().join(&" ".repeat(GAP)).trim_end();
+            text.push('\n');
+        }
+        text
+    }
+
+    /// The same to paste into a report.
+    pub fn markdown(&self) -> String {
+        let plain = |cell: &str| harmless(cell).replace('|', "\\|");
+        let widths = self.widths(plain);
+        let rule = self
+            .columns
+            .iter()
+            .zip(&widths)
+            .map(|(column, width)| "-".repeat(width - 1) + if column.align == Align::Right { ":" } else { "-" });
+        let row = |cells: &mut dyn Iterator<Item = &String>| {
+            let cells = self.columns.iter().zip(&widths).zip(cells);
+            let cells = cells.map(|((column, width), cell)| fitted(&plain(cell), *width, column.align));
+            format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
+        };
+        let mut text = plain(&self.title) + "\n\n";
+        text += &row(&mut self.titles());
+        text.extend(["| ", &rule.collect::<Vec<_>>().join(" | "), " |\n"]);
+        text.extend(self.rows.iter().map(|cells| row(&mut cells.iter())));
+        text
+    }
+
+    /// How wide each column would be.
+    fn widths(&self, plain: impl Fn(&str) -> String) -> Vec<usize> {
+        let widest = |place: usize, title: &str| {
+            let cells = self.rows.iter().filter_map(|row| row.get(place)).map(|cell| plain(cell).width());
+            cells.max().unwrap_or_default().max(plain(title).width()).max(NARROWEST)
+        };
+        self.columns.iter().enumerate().map(|(place, column)| widest(place, &column.title)).collect()
+    }
+
+    /// How wide each is where there is only so much room; `None` for those that have to go.
+    fn fitting(&self, widths: &[usize], room: usize) -> Vec<Option<usize>> {
+        let mut kept: Vec<_> = widths.iter().copied().map(Some).collect();
+        let needed =
+            |kept: &[Option<usize>]| kept.iter().flatten().map(|width| width + GAP).sum::<usize>().saturating_sub(GAP);
+        while needed(&kept) > room {
+            let worth = |place: &usize| self.columns[*place].worth;
+            let droppable = (0..kept.len()).filter(|place| kept[*place].is_some() && worth(place) > 1);
+            if let Some(place) = droppable.max_by_key(worth) {
+                kept[place] = None;
+                continue;
+            }
+            // A number that is cut is another number.
+            let words = self.columns.iter().zip(&mut kept).filter(|(column, _)| column.align == Align::Left);
+            let widths = words.filter_map(|(_, width)| width.as_mut()).filter(|width| **width > NARROWEST);
+            match widths.max() {
+                Some(width) => *width -= 1,
+                None => match kept.iter_mut().rev().find(|width| width.is_some()) {
+                    Some(last) => *last = None,
+                    None => break,
+                },
+            }
+        }
+        kept
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grid() -> Grid {
+        Grid {
+            title: "rates".into(),
+            columns: vec![Column::words("label"), Column::numbers("n").worth(3), Column::numbers("median")],
+            rows: vec![
+                ["a|b", "12345", "7"].map(String::from).into(),
+                ["\u{1b}[2J", "1", "8"].map(String::from).into(),
+            ],
+        }
+    }
+
+    #[test]
+    fn columns_are_aligned_and_cells_harmless() {
+        assert_eq!(
+            grid().text(usize::MAX),
+            "rates\nlabel          n  median\na|b        12345       7\n\\u{1b}[2J      1       8\n"
+        );
+        assert_eq!(
+            grid().markdown(),
+            "rates\n\n| label     |     n | median |\n| --------- | ----: | -----: |\n\
+             | a\\|b      | 12345 |      7 |\n| \\u{1b}[2J |     1 |      8 |\n"
+        );
+    }
+
+    #[test]
+    fn what_does_not_fit_goes_by_its_worth_and_then_is_cut() {
+        assert_eq!(grid().text(20), "rates\nlabel      median\na|b             7\n\\u{1b}[2J       8\n");
+        assert_eq!(grid().text(12), "rates\nlab~  median\na|b        7\n\\u{~       8\n");
+        assert!((1..40).all(|width| grid().text(width).lines().skip(1).all(|line| line.width() <= width)));
+    }
+}
