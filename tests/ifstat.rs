@@ -12,6 +12,8 @@ mod counts;
 mod facts;
 #[path = "ifstat/interfaces.rs"]
 mod interfaces;
+#[path = "ifstat/screen.rs"]
+mod screen;
 #[path = "ifstat/space.rs"]
 mod space;
 #[path = "ifstat/stack.rs"]

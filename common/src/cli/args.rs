@@ -44,7 +44,13 @@ pub struct OutputArgs {
 impl OutputArgs {
     /// How lines appear.
     pub fn appearance(&self) -> Appearance {
-        Appearance { format: self.format, header: self.header, show: self.show.clone(), color: self.color }
+        Appearance {
+            format: self.format,
+            header: self.header,
+            show: self.show.clone(),
+            color: self.color,
+            is_top: false,
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::cli::args::OutputArgs;
 use crate::cli::errors::message;
 use crate::cli::exit::Ending;
 use crate::console::Console;
-use crate::output::{self, RecordWriter};
+use crate::output::{self, Appearance, RecordWriter};
 use crate::schema::Schema;
 use crate::stop::Stop;
 
@@ -25,9 +25,19 @@ pub struct Session {
 impl OutputArgs {
     /// Takes over signals, stdout and stderr.
     pub fn open(&self, tool: &'static str, schema: &'static Schema) -> anyhow::Result<Session> {
+        self.open_with(tool, schema, &self.appearance())
+    }
+
+    /// The same, with lines that appear like this.
+    pub fn open_with(
+        &self,
+        tool: &'static str,
+        schema: &'static Schema,
+        appearance: &Appearance,
+    ) -> anyhow::Result<Session> {
         let stop = Stop::on_signals(output::stdout_pipe())?;
         let console = Arc::new(Console::new(tool, self.quiet, self.summary));
-        let lines = RecordWriter::to_stdout(schema, &self.appearance(), stop.clone(), Arc::clone(&console))?;
+        let lines = RecordWriter::to_stdout(schema, appearance, stop.clone(), Arc::clone(&console))?;
         Ok(Session { stop, console, lines })
     }
 }

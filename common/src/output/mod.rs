@@ -77,6 +77,8 @@ pub struct Appearance {
     pub show: Vec<String>,
     /// Whether a table has colours.
     pub color: Color,
+    /// Whether the newest intervals are drawn in place.
+    pub is_top: bool,
 }
 
 /// The word in `--show` for everything.
@@ -97,6 +99,9 @@ impl Appearance {
         if matches!(self.format, Format::Csv | Format::Json) && !self.show.is_empty() {
             return Err(Usage("--show is about tables: lines and objects have all columns (--format table)".into()));
         }
+        if self.is_top && (self.format_on(stdout) != Format::Table || !stdout.is_terminal()) {
+            return Err(Usage("--top draws a table on a terminal, and stdout has none of it".into()));
+        }
         let is_known = |name: &&String| *name == ALL || schema.columns().any(|column| column.name == **name);
         if let Some(unknown) = self.show.iter().find(|name| !is_known(name)) {
             return Err(Usage(format!("--show {unknown}: there is no such column; --columns lists them all")));
@@ -108,7 +113,11 @@ impl Appearance {
             Color::Always => true,
             Color::Never => false,
         };
-        Ok(Look { has_color, also: self.show.clone(), is_block: self.show.iter().any(|name| name == ALL) })
+        let is_block = self.show.iter().any(|name| name == ALL);
+        if self.is_top && is_block {
+            return Err(Usage("--top has a row for each interface: --show all makes blocks".into()));
+        }
+        Ok(Look { has_color, also: self.show.clone(), is_block, is_top: self.is_top })
     }
 }
 

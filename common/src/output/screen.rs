@@ -124,27 +124,49 @@ struct Painter {
 
 impl Painter {
     fn run(mut self, queue: &Receiver<Row>) {
-        for row in queue {
-            if row.done.is_none() && row.at.elapsed() > PATIENCE {
-                self.has_skipped.store(true, Ordering::Relaxed);
-                continue;
+        for mut row in queue {
+            // A picture shows the newest: what waits goes into it, too.
+            loop {
+                self.take(row);
+                match queue.recv_timeout(self.table.settles_within()) {
+                    Ok(next) => row = next,
+                    Err(_) => break,
+                }
             }
-            let size = self.size();
-            let mut text = match &row.what {
-                What::Cells(cells) => self.table.row(&cells.iter().collect::<Vec<_>>(), size),
-                What::Closing(grid) => "\n".to_owned() + &grid.text(size.width),
-            };
-            if !self.has_said_so && self.has_skipped.load(Ordering::Relaxed) {
-                self.has_said_so = true;
-                text += &self.table.remark(SKIPPED, size);
-            }
-            if let Err(error) = self.console.aside(|| self.file.write_all(text.as_bytes())) {
-                *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-            }
-            if let Some(done) = row.done {
-                // Who does not wait any more needs no answer.
-                let _ = done.send(());
-            }
+            let picture = self.table.repaint(self.size());
+            self.write(&picture);
+        }
+        let rest = self.table.rest(self.size());
+        self.write(&rest);
+    }
+
+    fn take(&mut self, row: Row) {
+        if row.done.is_none() && row.at.elapsed() > PATIENCE {
+            self.has_skipped.store(true, Ordering::Relaxed);
+            return;
+        }
+        let size = self.size();
+        let mut text = match row.what {
+            What::Cells(cells) => self.table.add(cells, size),
+            What::Closing(grid) => self.table.rest(size) + "\n" + &grid.text(size.width),
+        };
+        if !self.has_said_so && self.has_skipped.load(Ordering::Relaxed) {
+            self.has_said_so = true;
+            text += &self.table.remark(SKIPPED, size);
+        }
+        self.write(&text);
+        if let Some(done) = row.done {
+            // Who does not wait any more needs no answer.
+            let _ = done.send(());
+        }
+    }
+
+    fn write(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        if let Err(error) = self.console.aside(|| self.file.write_all(text.as_bytes())) {
+            *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
         }
     }
 

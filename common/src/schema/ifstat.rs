@@ -6,13 +6,18 @@ use super::cell::Fixed;
 use super::column::columns;
 use super::line::Time;
 use super::role::{AMOUNT, Form, GAUGE, INSTANCE, LOSS, NAME, NOTE, OF_TIME, SETTING};
-use super::set::{Schema, Tests};
+use super::set::{Pair, Schema, Tests};
 
 /// What `ifstat` prints.
 pub const SCHEMA: Schema = Schema::of_lines("ifstat/1", Interface::COLUMNS).of_tests(Tests {
-    ops: "packets",
+    ops: "pkt",
     in_bits: true,
     has_targets: true,
+    pairs: &[
+        Pair { rx: "rx", tx: "tx", word: "" },
+        Pair { rx: "rx_all", tx: "tx_all", word: "" },
+        Pair { rx: "rx_boot", tx: "tx_boot", word: "since boot" },
+    ],
     ..Tests::BOTH
 });
 /// What `ifstat facts` prints.

@@ -17,7 +17,7 @@ pub mod udpblast;
 pub use cell::{Cell, Decimal, Fixed};
 pub use column::Column;
 pub use registry::ALL;
-pub use set::{Holds, Schema, Tests, tag_parts};
+pub use set::{Holds, Pair, Schema, Tests, tag_parts};
 
 #[cfg(test)]
 mod tests {

@@ -34,12 +34,32 @@ pub struct Tests {
     pub transfers: &'static [&'static str],
     /// Tests of operations, of which bytes say nothing.
     pub transactions: &'static [&'static str],
+    /// Tests whose lines stand side by side in one row.
+    pub pairs: &'static [Pair],
+}
+
+/// Two tests that are the two directions of one thing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pair {
+    /// What was received.
+    pub rx: &'static str,
+    /// What was sent; its line follows.
+    pub tx: &'static str,
+    /// What a row is called, if there is anything to say.
+    pub word: &'static str,
 }
 
 impl Tests {
     /// Tests of which bytes and operations both tell something.
-    pub const BOTH: Self =
-        Self { ops: "ops", errors: "errors", in_bits: false, has_targets: false, transfers: &[], transactions: &[] };
+    pub const BOTH: Self = Self {
+        ops: "ops",
+        errors: "errors",
+        in_bits: false,
+        has_targets: false,
+        transfers: &[],
+        transactions: &[],
+        pairs: &[],
+    };
 }
 
 /// What lines are.

@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Parser, Subcommand};
 use common::cli::OutputArgs;
+use common::output::Appearance;
 use common::units;
 
 use crate::link::Name;
@@ -73,6 +74,22 @@ pub struct ScheduleArgs {
     pub time: Option<Duration>,
 }
 
+/// How a terminal shows it.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Lines")]
+pub struct TopArgs {
+    /// Draw the newest interval in place, on a terminal; the totals stay
+    #[arg(long)]
+    pub top: bool,
+}
+
+impl TopArgs {
+    /// How lines of `output` appear.
+    pub fn appearance(&self, output: &OutputArgs) -> Appearance {
+        Appearance { is_top: self.top, ..output.appearance() }
+    }
+}
+
 /// `ifstat`.
 #[derive(Debug, Clone, clap::Args)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
@@ -106,6 +123,8 @@ pub struct WatchArgs {
     #[command(flatten)]
     pub schedule: ScheduleArgs,
     #[command(flatten)]
+    pub top: TopArgs,
+    #[command(flatten)]
     pub output: OutputArgs,
 }
 
@@ -137,6 +156,8 @@ pub struct StatsArgs {
     pub netns: NetnsArgs,
     #[command(flatten)]
     pub schedule: ScheduleArgs,
+    #[command(flatten)]
+    pub top: TopArgs,
     #[command(flatten)]
     pub output: OutputArgs,
 }

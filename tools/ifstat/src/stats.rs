@@ -23,7 +23,7 @@ type Counters = Vec<(String, u64)>;
 /// Runs the verb.
 pub fn stats(args: &StatsArgs) -> anyhow::Result<Ending> {
     let plan = Plan::new(&args.schedule, false)?;
-    let session = args.output.open("ifstat", &STATS)?;
+    let session = args.output.open_with("ifstat", &STATS, &args.top.appearance(&args.output))?;
     let (drivers, netns) = netns::within(args.netns.netns.as_deref(), |netns| {
         Ok((Drivers::open().context("cannot open a socket")?, netns.to_owned()))
     })?;

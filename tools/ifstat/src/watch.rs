@@ -17,7 +17,7 @@ use crate::tracker::Tracker;
 /// Runs `ifstat` without a verb.
 pub fn watch(args: &WatchArgs) -> anyhow::Result<Ending> {
     let plan = Plan::new(&args.schedule, !args.command.is_empty())?;
-    let session = args.output.open("ifstat", &SCHEMA)?;
+    let session = args.output.open_with("ifstat", &SCHEMA, &args.top.appearance(&args.output))?;
     let has_command = !args.command.is_empty();
     match measure(args, plan, &session) {
         Err(error) if has_command => {

@@ -5,17 +5,26 @@
 //! has something to say in it; what does not fit goes by its worth, and no row is longer than the terminal is wide.
 
 mod cell;
+mod cells;
 mod pick;
+mod top;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
+
+use csv::StringRecord;
 
 use crate::schema::line::Flag;
 use crate::schema::{Holds, Schema};
 
 pub use cell::{Align, fitted, harmless};
+use cells::Cells;
 use pick::{Known, Picked};
+use top::Top;
+
+/// How long no row comes after the last one of a sample.
+const SETTLED: Duration = Duration::from_millis(5);
 
 /// How tables look.
 #[derive(Debug, Clone, Default)]
@@ -26,6 +35,8 @@ pub struct Look {
     pub also: Vec<String>,
     /// A block of name and value for each row instead.
     pub is_block: bool,
+    /// The newest intervals stay where they are, and are drawn anew.
+    pub is_top: bool,
 }
 
 /// A table that grows row by row.
@@ -33,10 +44,9 @@ pub struct Look {
 pub struct Table {
     schema: &'static Schema,
     look: Look,
-    /// What has had something to say.
-    known: Known,
-    /// The header that stands above, and how wide the terminal was.
-    header: Option<(Vec<Picked>, usize)>,
+    /// What has had something to say, in rows of one line and in rows of two.
+    known: [Known; 2],
+    header: Option<Header>,
     /// Rows since it was printed.
     rows: usize,
     /// When the first span of the run at hand began, by the clock of each host, and which run that is.
@@ -45,6 +55,20 @@ pub struct Table {
     /// The row before was an interval.
     was_interval: bool,
     explained: BTreeSet<Flag>,
+    /// A line that waits for the other one of its row.
+    half: Option<Cells>,
+    /// The picture of the newest intervals.
+    top: Top,
+}
+
+/// The header that stands above.
+#[derive(Debug)]
+struct Header {
+    picked: Vec<Picked>,
+    /// How wide the terminal was.
+    width: usize,
+    /// The rows beneath are of two lines.
+    is_paired: bool,
 }
 
 /// The size of the terminal, characters.
@@ -59,16 +83,19 @@ pub struct Size {
 impl Table {
     /// An empty one for lines of this schema.
     pub fn new(schema: &'static Schema, look: Look) -> Self {
+        let known = if schema.holds == Holds::Facts { pick::all(schema) } else { Known::new() };
         Self {
             schema,
             look,
-            known: if schema.holds == Holds::Facts { pick::all(schema) } else { Known::new() },
+            known: [known, Known::new()],
             header: None,
             rows: 0,
             origins: BTreeMap::new(),
             run: String::new(),
             was_interval: false,
             explained: BTreeSet::new(),
+            half: None,
+            top: Top::default(),
         }
     }
 
@@ -77,26 +104,88 @@ impl Table {
         self.schema
     }
 
-    /// The row of a line with these cells, and what has to stand before it; LF included.
-    pub fn row(&mut self, cells: &[&str], size: Size) -> String {
+    /// What a line adds: its row, and what has to stand before it; LF included. Nothing yet, if another line belongs beside
+    /// it.
+    pub fn add(&mut self, line: StringRecord, size: Size) -> String {
         if self.look.is_block {
-            return self.block(cells, size);
+            return self.block(&line, size);
         }
-        let cells = Cells { schema: self.schema, cells };
-        let elapsed = self.elapsed(&cells);
-        pick::learn(&mut self.known, &cells, &elapsed, &self.look.also);
-        let mut text = String::new();
+        let cells = Cells::new(self.schema, line);
+        let half = self.half.take();
+        match half.map_or(Ok(cells.clone()), |half| half.join(cells)) {
+            Ok(row) if row.is_half() => {
+                self.half = Some(row);
+                String::new()
+            }
+            Ok(row) => self.row(row, size),
+            Err((alone, row)) => {
+                let text = self.row(alone, size);
+                if row.is_half() {
+                    self.half = Some(row);
+                    return text;
+                }
+                text + &self.row(row, size)
+            }
+        }
+    }
+
+    /// What still waits, at the end.
+    pub fn rest(&mut self, size: Size) -> String {
+        self.half.take().map(|row| self.row(row, size)).unwrap_or_default()
+    }
+
+    /// How long after a row others of its sample may come, which belong into the same picture.
+    pub fn settles_within(&self) -> Duration {
+        if self.look.is_top { SETTLED } else { Duration::ZERO }
+    }
+
+    /// The picture of the newest intervals over the one before, if there is anything new in it.
+    pub fn repaint(&mut self, size: Size) -> String {
+        let Some(rows) = self.top.news(size) else { return String::new() };
+        self.header = None;
+        self.was_interval = false;
+        let endless = Size { height: usize::MAX, ..size };
+        let text = rows.iter().map(|row| self.text(row, endless)).collect();
+        self.top.paint(text)
+    }
+
+    fn row(&mut self, cells: Cells, size: Size) -> String {
+        if !self.look.is_top {
+            return self.text(&cells, size);
+        }
+        if cells.get("span") == "interval" {
+            self.top.take(cells);
+            return String::new();
+        }
+        let erased = self.top.erase();
+        if !erased.is_empty() {
+            (self.header, self.was_interval) = (None, false);
+        }
+        erased + &self.text(&cells, size)
+    }
+
+    /// The row, and what has to stand before it.
+    fn text(&mut self, cells: &Cells, size: Size) -> String {
+        let elapsed = self.elapsed(cells);
+        let is_paired = cells.pair.is_some();
+        let known = &mut self.known[usize::from(is_paired)];
+        pick::learn(known, cells, &elapsed, &self.look.also);
         let is_total = cells.get("span") == "total";
-        let header = self.header.take().filter(|(picked, width)| {
-            *width == size.width
-                && pick::still_fit(picked, self.schema, &self.known, size.width)
-                && picked.iter().all(|column| column.suits(&cells))
-        });
-        let (picked, is_due) = match header {
-            Some((picked, _)) => (picked, self.rows + 3 >= size.height.max(8) && self.schema.holds != Holds::Facts),
-            None => (pick::pick(&self.known, &cells, &self.look.also, size.width), true),
+        let still_holds = |header: &Header| {
+            header.width == size.width
+                && header.is_paired == is_paired
+                && pick::still_fit(&header.picked, self.schema, known, size.width)
+                && header.picked.iter().all(|column| column.suits(cells))
+        };
+        let (picked, is_due) = match self.header.take().filter(still_holds) {
+            Some(header) => {
+                let is_full = self.rows.saturating_add(3) >= size.height.max(8);
+                (header.picked, is_full && self.schema.holds != Holds::Facts)
+            }
+            None => (pick::pick(known, cells, &self.look.also, size.width), true),
         };
         self.rows = if is_due { 0 } else { self.rows + 1 };
+        let mut text = String::new();
         if is_due {
             text += &self.header_text(&picked);
         }
@@ -105,17 +194,17 @@ impl Table {
         }
         self.was_interval = !is_total;
         for (index, column) in picked.iter().enumerate() {
-            let mut cell = fitted(&column.text(&cells, &elapsed), column.width, column.align);
+            let mut cell = fitted(&column.text(cells, &elapsed), column.width, column.align);
             if index + 1 == picked.len() {
                 cell.truncate(cell.trim_end().len());
             }
-            let style = [if is_total { "1" } else { "" }, column.style(&cells)].join(";");
+            let style = [if is_total { "1" } else { "" }, column.style(cells)].join(";");
             text += if index > 0 { " " } else { "" };
             text += &self.styled(&cell, style.trim_matches(';'));
         }
         text.push('\n');
-        text += &self.explanations(&cells, size);
-        self.header = Some((picked, size.width));
+        text += &self.explanations(cells, size);
+        self.header = Some(Header { picked, width: size.width, is_paired });
         text
     }
 
@@ -140,9 +229,9 @@ impl Table {
     }
 
     /// What the flags of a row mean, each once.
-    fn explanations(&mut self, cells: &Cells<'_>, size: Size) -> String {
+    fn explanations(&mut self, cells: &Cells, size: Size) -> String {
         let mut text = String::new();
-        for flag in cells.get("flags").split_ascii_whitespace().filter_map(Flag::of_word) {
+        for flag in cells.flags().into_iter().filter_map(Flag::of_word) {
             if self.explained.insert(flag) {
                 text += &self.remark(&format!("{}: {}", flag.word(), flag.meaning()), size);
             }
@@ -151,7 +240,7 @@ impl Table {
     }
 
     /// From when to when a row is, in seconds since its run began.
-    fn elapsed(&mut self, cells: &Cells<'_>) -> String {
+    fn elapsed(&mut self, cells: &Cells) -> String {
         let (Ok(began), Ok(length)) =
             (humantime::parse_rfc3339(cells.get("time")), cells.get("seconds").parse::<f64>())
         else {
@@ -167,9 +256,9 @@ impl Table {
         cell::stretch(from, from + length)
     }
 
-    fn block(&self, cells: &[&str], size: Size) -> String {
+    fn block(&self, line: &StringRecord, size: Size) -> String {
         let mut text = String::new();
-        for (column, value) in self.schema.columns().zip(cells).filter(|(_, value)| !value.is_empty()) {
+        for (column, value) in self.schema.columns().zip(line).filter(|(_, value)| !value.is_empty()) {
             let row = format!("{:<24} {} {}", column.name, harmless(value), column.unit);
             let options = textwrap::Options::new(size.width).subsequent_indent("    ");
             for line in textwrap::wrap(row.trim_end(), options) {
@@ -178,19 +267,6 @@ impl Table {
         }
         text.push('\n');
         text
-    }
-}
-
-/// The cells of a line, by name.
-struct Cells<'a> {
-    schema: &'static Schema,
-    cells: &'a [&'a str],
-}
-
-impl Cells<'_> {
-    fn get(&self, name: &str) -> &str {
-        let place = self.schema.columns().position(|column| column.name == name);
-        place.and_then(|place| self.cells.get(place)).copied().unwrap_or_default()
     }
 }
 

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use unicode_width::UnicodeWidthStr;
 
-use super::Cells;
 use super::cell::{self, Align, BIT_RATES, BYTE_RATES, SIZES, TIMES, Unit, Units, harmless};
+use super::cells::{Cells, Side};
 use crate::schema::role::{Form, RoleKind, Shown};
 use crate::schema::{Holds, Schema};
 use crate::units::digits;
@@ -17,10 +17,20 @@ pub enum Source {
     Elapsed,
     /// The number of the run.
     Run,
-    /// A column of the schema, by its place, as it is shown; a rate in bits stands before the same in bytes.
-    Column(usize, bool),
+    /// A column of the schema, by its side and place, as it is shown; a rate in bits stands before the same in bytes.
+    Column(Side, usize, bool),
     /// The warnings.
     Flags,
+}
+
+impl Source {
+    /// What the same column of both sides has in common.
+    fn of_both_sides(self) -> Self {
+        match self {
+            Self::Column(_, place, in_bits) => Self::Column(Side::Whole, place, in_bits),
+            other => other,
+        }
+    }
 }
 
 /// What has had something to say, and the longest text that it said.
@@ -42,19 +52,22 @@ pub struct Picked {
 }
 
 /// Whether a row of this test tells something in this column, unless it is asked to.
-fn is_told(cells: &Cells<'_>, place: usize) -> bool {
+fn is_told(cells: &Cells, place: usize) -> bool {
     let (schema, test) = (cells.schema, cells.get("test"));
     let Some(column) = schema.columns().nth(place).filter(|column| column.role.shown.is_some()) else { return false };
     match column.name {
+        "test" => cells.pair.is_none_or(|pair| !pair.word.is_empty()),
         "target" => schema.tests.has_targets || schema.holds == Holds::Facts,
         "ops_per_s" => !schema.tests.transfers.contains(&test),
         "bytes_per_s" | "bytes" => !schema.tests.transactions.contains(&test),
+        // One process measures everything that a sample is about.
+        "cpu_pct" => schema.tests.pairs.is_empty(),
         _ => true,
     }
 }
 
 /// What a row has something to say in.
-fn said(cells: &Cells<'_>, also: &[String]) -> BTreeSet<Source> {
+fn said(cells: &Cells, also: &[String]) -> BTreeSet<Source> {
     let schema = cells.schema;
     let mut sources = BTreeSet::new();
     if !cells.get("seconds").is_empty() {
@@ -63,16 +76,18 @@ fn said(cells: &Cells<'_>, also: &[String]) -> BTreeSet<Source> {
     if cells.get("run").parse::<u64>().is_ok_and(|run| run > 1) {
         sources.insert(Source::Run);
     }
-    if !cells.get("flags").is_empty() {
+    if !cells.flags().is_empty() {
         sources.insert(Source::Flags);
     }
     for (place, column) in schema.columns().enumerate() {
         let is_asked = also.iter().any(|name| name == column.name);
-        let is_filled = cells.cells.get(place).is_some_and(|cell| !cell.is_empty());
-        if (is_asked || is_told(cells, place)) && is_filled {
-            sources.insert(Source::Column(place, false));
+        if !is_asked && !is_told(cells, place) {
+            continue;
+        }
+        for side in cells.sides_of(column).into_iter().filter(|side| !cells.at(*side, place).is_empty()) {
+            sources.insert(Source::Column(side, place, false));
             if schema.tests.in_bits && form(schema, place) == Form::Rate {
-                sources.insert(Source::Column(place, true));
+                sources.insert(Source::Column(side, place, true));
             }
         }
     }
@@ -80,31 +95,38 @@ fn said(cells: &Cells<'_>, also: &[String]) -> BTreeSet<Source> {
 }
 
 /// Takes note of what a row says.
-pub fn learn(known: &mut Known, cells: &Cells<'_>, elapsed: &str, also: &[String]) {
+pub fn learn(known: &mut Known, cells: &Cells, elapsed: &str, also: &[String]) {
     for source in said(cells, also) {
         let said = match source {
             Source::Elapsed => elapsed.width(),
             Source::Run | Source::Flags => 0,
-            Source::Column(place, _) => cells.cells.get(place).map_or(0, |cell| harmless(cell).width()),
+            Source::Column(side, place, _) => harmless(cells.said(side, place)).width(),
         };
         let longest = known.entry(source).or_default();
         *longest = said.max(*longest);
     }
 }
 
-/// Those of the known sources for which there is room, in their order; the least worth goes first. What must stay shares
-/// what there is.
+/// Those of the known sources for which there is room, in their order; the least worth goes first, and with a column that
+/// of the other side. What must stay shares what there is.
 fn fitting(schema: &Schema, known: &Known, width: usize) -> Vec<(Source, usize)> {
+    let key = |source: Source| (worth(schema, source), source.of_both_sides());
     let mut by_worth: Vec<_> = known.iter().map(|(source, said)| (*source, room(schema, *source, *said))).collect();
-    by_worth.sort_by_key(|(source, _)| (worth(schema, *source), *source));
+    by_worth.sort_by_key(|(source, _)| (key(*source), *source));
     let mut used = 0;
     let mut kept = Vec::new();
-    for (source, room) in by_worth {
-        let gap = usize::from(!kept.is_empty());
-        let room = if worth(schema, source) <= 2 { room.min(width.saturating_sub(used + gap)) } else { room };
-        if room > 0 && used + gap + room <= width {
-            used += gap + room;
-            kept.push((source, room));
+    for sides in by_worth.chunk_by(|(one, _), (other, _)| key(*one) == key(*other)) {
+        let left = width.saturating_sub(used + usize::from(!kept.is_empty()));
+        let must_stay = sides.iter().all(|(source, _)| worth(schema, *source) <= 2);
+        let share = (left + 1) / sides.len();
+        let asked = sides.iter().map(|(_, room)| room + 1).sum::<usize>();
+        if asked > left + 1 && !(must_stay && share > 1) {
+            continue;
+        }
+        for (source, room) in sides {
+            let room = if asked > left + 1 { share - 1 } else { *room };
+            used += room + usize::from(!kept.is_empty());
+            kept.push((*source, room));
         }
     }
     kept.sort_unstable();
@@ -112,7 +134,7 @@ fn fitting(schema: &Schema, known: &Known, width: usize) -> Vec<(Source, usize)>
 }
 
 /// The columns for the known sources, in units that suit this row.
-pub fn pick(known: &Known, cells: &Cells<'_>, also: &[String], width: usize) -> Vec<Picked> {
+pub fn pick(known: &Known, cells: &Cells, also: &[String], width: usize) -> Vec<Picked> {
     let fitting = fitting(cells.schema, known, width);
     let mut picked: Vec<_> = fitting.into_iter().map(|(source, room)| column(source, room, cells, also)).collect();
     let used = self::width(&picked);
@@ -125,7 +147,7 @@ pub fn pick(known: &Known, cells: &Cells<'_>, also: &[String], width: usize) -> 
 /// All that facts may say: they come one a row, and there are no surprises in them.
 pub fn all(schema: &Schema) -> Known {
     let is_shown = |place: &usize| shown(schema, *place).is_some();
-    (0..schema.columns().count()).filter(is_shown).map(|place| (Source::Column(place, false), 0)).collect()
+    (0..schema.columns().count()).filter(is_shown).map(|place| (Source::Column(Side::Whole, place, false), 0)).collect()
 }
 
 /// Whether these are still the columns to have.
@@ -138,7 +160,7 @@ pub fn width(picked: &[Picked]) -> usize {
     picked.iter().map(|column| column.width + 1).sum::<usize>().saturating_sub(1)
 }
 
-fn column(source: Source, room: usize, cells: &Cells<'_>, also: &[String]) -> Picked {
+fn column(source: Source, room: usize, cells: &Cells, also: &[String]) -> Picked {
     let text = |title: &str, align| Picked {
         source,
         width: room,
@@ -153,14 +175,14 @@ fn column(source: Source, room: usize, cells: &Cells<'_>, also: &[String]) -> Pi
         Source::Elapsed => text("seconds", Align::Right),
         Source::Run => text("run", Align::Right),
         Source::Flags => text("flags", Align::Left),
-        Source::Column(place, in_bits) => {
+        Source::Column(side, place, in_bits) => {
             let form = form(cells.schema, place);
             let align = if matches!(form, Form::Text(_)) { Align::Left } else { Align::Right };
-            let value = cells.cells.get(place).and_then(|cell| cell.parse().ok()).unwrap_or(0.0);
+            let value = cells.at(side, place).parse().unwrap_or(0.0);
             let unit = units(form, in_bits).map(|units| Unit::suiting(units, value));
             let name = cells.schema.columns().nth(place).map_or("", |column| column.name);
             let is_asked = also.iter().any(|also| also == name);
-            Picked { is_asked, form, unit, ..text(&title(cells.schema, place), align) }
+            Picked { is_asked, form, unit, ..text(&title(cells.schema, side, place), align) }
         }
     }
 }
@@ -176,38 +198,37 @@ impl Picked {
     }
 
     /// Whether the row's figure is read easily in the unit above.
-    pub fn suits(&self, cells: &Cells<'_>) -> bool {
-        let (Source::Column(place, _), Some(unit)) = (self.source, self.unit) else { return true };
-        let value: Option<f64> = cells.cells.get(place).and_then(|cell| cell.parse().ok());
+    pub fn suits(&self, cells: &Cells) -> bool {
+        let (Source::Column(side, place, _), Some(unit)) = (self.source, self.unit) else { return true };
+        let value: Option<f64> = cells.at(side, place).parse().ok();
         !is_told(cells, place) || value.is_none_or(|value| unit.suits(value))
     }
 
     /// How it stands out, if it does (ECMA-48, select graphic rendition): warnings, and what has gone wrong.
-    pub fn style(&self, cells: &Cells<'_>) -> &'static str {
+    pub fn style(&self, cells: &Cells) -> &'static str {
         match self.source {
             Source::Flags => "33",
-            Source::Column(place, _) => {
+            Source::Column(side, place, _) => {
                 let is_loss =
                     cells.schema.columns().nth(place).is_some_and(|column| column.role.kind == RoleKind::Loss);
-                let cell = cells.cells.get(place).and_then(|cell| cell.parse::<f64>().ok());
-                if is_loss && cell.is_some_and(|value| value > 0.0) { "31" } else { "" }
+                if is_loss && cells.at(side, place).parse().is_ok_and(|value: f64| value > 0.0) { "31" } else { "" }
             }
             _ => "",
         }
     }
 
     /// The row's cell.
-    pub fn text(&self, cells: &Cells<'_>, elapsed: &str) -> String {
-        let place = match self.source {
+    pub fn text(&self, cells: &Cells, elapsed: &str) -> String {
+        let (side, place) = match self.source {
             Source::Elapsed => return elapsed.to_owned(),
             Source::Run => return cells.get("run").to_owned(),
-            Source::Flags => return harmless(cells.get("flags")),
-            Source::Column(place, _) => place,
+            Source::Flags => return harmless(&cells.flags().join(" ")),
+            Source::Column(side, place, _) => (side, place),
         };
         if !self.is_asked && !is_told(cells, place) {
             return String::new();
         }
-        let cell = cells.cells.get(place).copied().unwrap_or_default();
+        let cell = cells.said(side, place);
         let Ok(value) = cell.parse::<f64>() else { return harmless(cell) };
         match (self.form, self.unit) {
             (Form::Text(_) | Form::Count, _) => harmless(cell),
@@ -251,16 +272,17 @@ fn form(schema: &Schema, place: usize) -> Form {
     )
 }
 
-fn title(schema: &Schema, place: usize) -> String {
+fn title(schema: &Schema, side: Side, place: usize) -> String {
     let name = schema.columns().nth(place).map_or("", |column| column.name);
     let title = shown(schema, place).map_or(name, |shown| shown.title);
-    match (name, form(schema, place)) {
+    let title = match (name, form(schema, place)) {
         ("errors", _) => schema.tests.errors.to_owned(),
         ("ops_per_s", _) => format!("{}/s", schema.tests.ops),
         (_, Form::Percent) => format!("{title} %"),
         (_, Form::Seconds) => format!("{title} s"),
         _ => title.to_owned(),
-    }
+    };
+    format!("{} {title}", side.prefix()).trim().to_owned()
 }
 
 fn worth(schema: &Schema, source: Source) -> u8 {
@@ -269,7 +291,7 @@ fn worth(schema: &Schema, source: Source) -> u8 {
         Source::Run => 5,
         Source::Flags => 4,
         // In bits, people know what a network should do.
-        Source::Column(place, in_bits) => {
+        Source::Column(_, place, in_bits) => {
             let is_second = schema.tests.in_bits && form(schema, place) == Form::Rate && !in_bits;
             shown(schema, place).map_or(2, |shown| shown.worth + if is_second { 5 } else { 0 })
         }
@@ -282,8 +304,8 @@ fn room(schema: &Schema, source: Source, said: usize) -> usize {
         Source::Elapsed => said.max(9),
         Source::Run => 3,
         Source::Flags => 8,
-        Source::Column(place, in_bits) => {
-            let (form, title) = (form(schema, place), title(schema, place));
+        Source::Column(side, place, in_bits) => {
+            let (form, title) = (form(schema, place), title(schema, side, place));
             let units = units(form, in_bits).unwrap_or_default();
             let unit = units.iter().map(|unit| unit.name.len()).max().unwrap_or(0);
             let gap = usize::from(!title.is_empty() && unit > 0);

@@ -13,7 +13,7 @@ fn line(schema: &'static Schema, named: &[(&str, &str)]) -> Vec<String> {
 
 fn row(table: &mut Table, named: &[(&str, &str)], size: Size) -> String {
     let cells = line(table.schema, named);
-    table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>(), size)
+    table.add(cells.into(), size) + &table.rest(size)
 }
 
 fn transfer(span: &'static str, second: &'static str, rate: &'static str) -> Vec<(&'static str, &'static str)> {
@@ -122,4 +122,55 @@ fn what_is_asked_for_is_shown_and_everything_in_a_block() {
     let mut block = Table::new(&tcpsink::SCHEMA, Look { is_block: true, ..Look::default() });
     let text = row(&mut block, &cells, WIDE);
     assert!(text.lines().any(|line| line.starts_with("cwnd_bytes") && line.ends_with("589824 B")), "{text}");
+}
+
+fn interface(
+    test: &'static str,
+    span: &'static str,
+    second: &'static str,
+    rate: &'static str,
+) -> Vec<(&'static str, &'static str)> {
+    vec![
+        ("time", second),
+        ("test", test),
+        ("target", "eth0"),
+        ("run", "1"),
+        ("span", span),
+        ("seconds", "1.000000"),
+        ("errors", "0"),
+        ("bytes_per_s", rate),
+        ("ops_per_s", "1000.000"),
+        ("lost", if test == "tx" { "7" } else { "0" }),
+    ]
+}
+
+fn lines(table: &mut Table, all: &[Vec<(&str, &str)>], size: Size) -> String {
+    all.iter().map(|named| table.add(line(table.schema, named).into(), size)).collect()
+}
+
+#[test]
+fn both_directions_of_an_interface_are_one_row() {
+    let mut table = Table::new(&ifstat::SCHEMA, Look::default());
+    let pair = ["rx", "tx"].map(|test| interface(test, "interval", FIRST, "117000000.0"));
+    let text = lines(&mut table, &pair, WIDE);
+    assert_eq!(text.lines().count(), 2, "{text}");
+    let header = text.lines().next().unwrap();
+    assert!(["rx Mbit/s", "tx Mbit/s", "tx lost"].iter().all(|title| header.contains(title)), "{text}");
+    assert!(text.lines().nth(1).unwrap().ends_with(" 7") && text.matches("936.0").count() == 2, "{text}");
+    let alone = lines(&mut table, &[interface("rx", "interval", SECOND, "117000000.0")], WIDE);
+    assert!(alone.is_empty() && table.rest(WIDE).contains("936.0"), "{alone}");
+}
+
+#[test]
+fn the_newest_interval_is_drawn_over_the_one_before_and_the_totals_stay() {
+    let mut table = Table::new(&ifstat::SCHEMA, Look { is_top: true, ..Look::default() });
+    let sample = |span, second| ["rx", "tx"].map(|test| interface(test, span, second, "117000000.0"));
+    assert_eq!(lines(&mut table, &sample("interval", FIRST), WIDE), "");
+    let first = table.repaint(WIDE);
+    assert!(first.contains("0.00-1.00") && !first.contains("\x1b[2F") && table.repaint(WIDE).is_empty(), "{first}");
+    lines(&mut table, &sample("interval", SECOND), WIDE);
+    let second = table.repaint(WIDE);
+    assert!(second.starts_with("\x1b[2F") && second.contains("1.00-2.00"), "{second}");
+    let total = lines(&mut table, &sample("total", FIRST), WIDE);
+    assert!(total.starts_with("\x1b[2F\x1b[J") && total.lines().count() == 2, "{total}");
 }
