@@ -111,6 +111,29 @@ fn a_group_on_one_side_only_is_listed() {
 }
 
 #[test]
+fn pings_are_about_their_latency_and_the_answering_end_about_how_many() {
+    let mut log = Log::new();
+    log.rates("a", &["5", "5"]);
+    for (label, median) in [("a", "60"), ("a", "61"), ("b", "30")] {
+        let rates = [("label", label), ("bytes_per_s", "38000"), ("ops_per_s", "19000")];
+        log.line(&tcpsink::SCHEMA, &[&rates[..], &[("test", "tcp_pong")]].concat());
+        let latency = [("test", "tcp_ping"), ("p50_us", median), ("p99_us", "90")];
+        log.line(&tcpsink::SCHEMA, &[&rates[..], &latency].concat());
+    }
+    let about = |args: &[&str]| {
+        let rows = log.run(args).success().records();
+        let words = |row: &Record| format!("{} {}", row.text("test"), row.text("metric")).trim().to_owned();
+        rows.iter().filter(|row| row.text("label") == "a").map(words).collect::<Vec<_>>()
+    };
+    let four = ["tcp_recv bytes_per_s", "tcp_pong ops_per_s", "tcp_ping p50_us", "tcp_ping p99_us"];
+    assert_eq!(about(&[]), four);
+    // A second test of the same runs would make a difference harder to tell from chance.
+    assert_eq!(about(&["--baseline", "a"]), four[..3]);
+    assert_eq!(about(&["--by", "label"]), ["bytes_per_s"], "what is mixed is compared by what all have");
+    assert_eq!(about(&["--by", "label", "--where", "test=tcp_ping", "--metric", "seconds"]), ["seconds"]);
+}
+
+#[test]
 fn throughput_up_and_latency_down_are_both_better() {
     let mut log = Log::new();
     for (label, rate, latency) in [("a", 100, 900), ("b", 150, 400)] {

@@ -54,7 +54,8 @@ pub struct GroupArgs {
     /// Files with lines; - or nothing: stdin
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Columns to calculate with [default: bytes_per_s, else ops_per_s, p50_us or seconds]
+    /// Columns to calculate with [default: bytes_per_s, else ops_per_s, p50_us or seconds; of pings p50_us and p99_us,
+    /// compared p50_us alone]
     #[arg(long, value_name = "COLUMN", value_delimiter = ',', help_heading = "Groups")]
     pub metric: Vec<String>,
     /// Columns whose values make a group; file is one, too [default: schema,test,target,label]
