@@ -55,7 +55,45 @@ pub fn room(file: impl AsFd) -> usize {
     terminal.or_else(columns).unwrap_or(usize::MAX)
 }
 
+/// Words for people in lines of this width at most.
+pub fn wrapped(words: &str, width: usize) -> String {
+    textwrap::wrap(&harmless(words), width.max(1)).into_iter().flat_map(|line| [line, "\n".into()]).collect()
+}
+
 impl Grid {
+    /// Where its columns of numbers do not fit, several tables with some of them each, and with all of its words.
+    #[must_use]
+    pub fn folded(self, width: usize) -> Vec<Self> {
+        let widths = self.widths(harmless);
+        let is_words = |place: &usize| self.columns[*place].align == Align::Left;
+        let words: Vec<usize> = (0..widths.len()).filter(is_words).collect();
+        let numbers: Vec<usize> = (0..widths.len()).filter(|place| !is_words(place)).collect();
+        // Words can be cut, but not to nothing.
+        let named = words.iter().map(|place| widths[*place] + GAP).sum::<usize>().min(width / 2);
+        let mut parts: Vec<(Vec<usize>, usize)> = vec![(Vec::new(), named)];
+        for place in numbers {
+            let needed = widths[place] + GAP;
+            match parts.last_mut().filter(|(part, used)| part.is_empty() || used + needed - GAP <= width) {
+                Some((part, used)) => {
+                    part.push(place);
+                    *used += needed;
+                }
+                None => parts.push((vec![place], named + needed)),
+            }
+        }
+        let of = |part: Vec<usize>| {
+            let places: Vec<usize> = words.iter().copied().chain(part).collect();
+            let cells =
+                |row: &Vec<String>| places.iter().map(|place| row.get(*place).cloned().unwrap_or_default()).collect();
+            Self {
+                title: self.title.clone(),
+                columns: places.iter().map(|place| self.columns[*place].clone()).collect(),
+                rows: self.rows.iter().map(cells).collect(),
+            }
+        };
+        if parts.len() == 1 { vec![self] } else { parts.into_iter().map(|(part, _)| of(part)).collect() }
+    }
+
     /// What stands above the columns.
     pub fn titles(&self) -> impl Iterator<Item = &String> {
         self.columns.iter().map(|column| &column.title)
@@ -64,10 +102,7 @@ impl Grid {
     /// The table as text of this width at most.
     pub fn text(&self, width: usize) -> String {
         let widths = self.fitting(&self.widths(harmless), width);
-        let mut text = String::new();
-        for line in textwrap::wrap(&harmless(&self.title), width.max(1)) {
-            text += &(line.into_owned() + "\n");
-        }
+        let mut text = wrapped(&self.title, width);
         let titles: Vec<_> = self.titles().cloned().collect();
         for row in std::iter::once(&titles).chain(&self.rows) {
             let cells = self.columns.iter().zip(&widths).zip(row);
@@ -162,6 +197,15 @@ mod tests {
             "rates\n\n| label     |     n | median |\n| --------- | ----: | -----: |\n\
              | a\\|b      | 12345 |      7 |\n| \\u{1b}[2J |     1 |      8 |\n"
         );
+    }
+
+    #[test]
+    fn a_table_of_many_numbers_is_folded() {
+        assert_eq!(grid().folded(24).len(), 1);
+        let [one, other] = &grid().folded(20)[..] else { panic!() };
+        assert_eq!(one.text(20), "rates\nlabel          n\na|b        12345\n\\u{1b}[2J      1\n");
+        assert_eq!(other.text(20), "rates\nlabel      median\na|b             7\n\\u{1b}[2J       8\n");
+        assert_eq!(grid().folded(0).len(), 2);
     }
 
     #[test]
