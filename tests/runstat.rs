@@ -16,6 +16,8 @@ mod log;
 mod output;
 #[path = "runstat/rules.rs"]
 mod rules;
+#[path = "runstat/screens.rs"]
+mod screens;
 
 use std::collections::BTreeSet;
 

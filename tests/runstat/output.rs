@@ -70,7 +70,7 @@ fn figures_are_right_and_complete() {
     );
     assert_eq!((row.text("label"), row.count("run"), row.number("seconds")), ("a", 6, 60.0));
     assert!(ended.stderr.contains("the spread is large"), "{}", ended.stderr);
-    let table = log.run(&["--format", "table"]).success().stdout;
+    let table = log.run(&["--format", "table", "--unit", "B/s"]).success().stdout;
     assert!(table.contains("114.90") && table.contains("78.80 (") && table.contains("log.csv:5"), "{table}");
 }
 

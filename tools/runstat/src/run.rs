@@ -111,7 +111,7 @@ fn print(recorder: &Recorder<'_>, format: Format, session: &Session) -> anyhow::
             session.lines.write_line(&String::from_utf8(writer.into_inner()?)?)?;
         }
         _ => {
-            let tables = Report::new(*recorder).tables();
+            let tables = Report::new(*recorder).tables(show::room(format));
             let texts: Vec<_> = tables.iter().map(|table| show::text(table, format)).collect();
             session.lines.write_line(&texts.join("\n"))?;
         }

@@ -35,5 +35,15 @@ impl ShowArgs {
 
 /// A table as stdout is to have it.
 pub fn text(table: &Grid, format: Format) -> String {
-    if format == Format::Markdown { table.markdown() } else { table.text(grid::room(std::io::stdout())) }
+    if format == Format::Markdown { table.markdown() } else { table.text(room(format)) }
+}
+
+/// How wide it may be there: a report breaks no lines.
+pub fn room(format: Format) -> usize {
+    if format == Format::Markdown { usize::MAX } else { grid::room(std::io::stdout()) }
+}
+
+/// A sentence as stdout is to have it.
+pub fn sentence(words: &str, format: Format) -> String {
+    grid::wrapped(words, room(format))
 }
