@@ -28,12 +28,16 @@ pub struct Column {
     title: String,
     align: Align,
     worth: u8,
+    style: Option<Style>,
 }
+
+/// What a cell looks like on a terminal (ECMA-48, select graphic rendition), if it is not plain.
+pub type Style = fn(&str) -> Option<&'static str>;
 
 impl Column {
     /// Of words, which begin together.
     pub fn words(title: &str) -> Self {
-        Self { title: title.to_owned(), align: Align::Left, worth: 1 }
+        Self { title: title.to_owned(), align: Align::Left, worth: 1, style: None }
     }
 
     /// Of numbers, which end together.
@@ -41,10 +45,27 @@ impl Column {
         Self { align: Align::Right, ..Self::words(title) }
     }
 
+    /// Cells that stand out; only in text, and only where colours are wanted.
+    #[must_use]
+    pub fn styled(self, style: Style) -> Self {
+        Self { style: Some(style), ..self }
+    }
+
     /// Where there is no room, the highest goes first; one of worth 1 stays: words are cut.
     #[must_use]
     pub fn worth(self, worth: u8) -> Self {
         Self { worth, ..self }
+    }
+}
+
+impl Column {
+    /// A cell of so many places.
+    fn shown(&self, cell: &str, width: usize) -> String {
+        let text = fitted(&harmless(cell), width, self.align);
+        match self.style.and_then(|style| style(cell)) {
+            Some(style) => text.replacen(text.trim(), &format!("\x1b[{style}m{}\x1b[0m", text.trim()), 1),
+            None => text,
+        }
     }
 }
 
@@ -106,8 +127,7 @@ impl Grid {
         let titles: Vec<_> = self.titles().cloned().collect();
         for row in std::iter::once(&titles).chain(&self.rows) {
             let cells = self.columns.iter().zip(&widths).zip(row);
-            let cells =
-                cells.filter_map(|((column, width), cell)| Some(fitted(&harmless(cell), (*width)?, column.align)));
+            let cells = cells.filter_map(|((column, width), cell)| Some(column.shown(cell, (*width)?)));
             text += cells.collect::<Vec<_>>().join(&" ".repeat(GAP)).trim_end();
             text.push('\n');
         }
@@ -197,6 +217,15 @@ mod tests {
             "rates\n\n| label     |     n | median |\n| --------- | ----: | -----: |\n\
              | a\\|b      | 12345 |      7 |\n| \\u{1b}[2J |     1 |      8 |\n"
         );
+    }
+
+    #[test]
+    fn a_cell_that_stands_out_is_no_wider() {
+        let mut coloured = grid();
+        coloured.columns[0] = Column::words("label").styled(|cell| (cell == "a|b").then_some("32"));
+        let text = coloured.text(usize::MAX);
+        assert!(text.contains("\n\x1b[32ma|b\x1b[0m        12345       7\n"), "{text:?}");
+        assert_eq!(coloured.markdown(), grid().markdown());
     }
 
     #[test]
