@@ -54,6 +54,7 @@ fn keeps_the_contract() {
             (&["f", "--by", "label,"], "--by"),
             (&["f", "--unit", "furlongs"], "--unit"),
             (&["f", "--format", "xml"], "--format"),
+            (&["f", "--format", "json", "--pivot", "test"], "--pivot"),
             (&["bottleneck", "f", "--format", "xml"], "--format"),
         ],
     );

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use common::lines::Condition;
-use common::output::Header;
+use common::output::{Color, Header};
 use common::units;
 
 use crate::figures::Unit;
@@ -122,9 +122,12 @@ pub struct BottleneckArgs {
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub struct ShowArgs {
-    /// What stdout is [default: table on a terminal, else csv]
-    #[arg(long, value_enum)]
-    pub format: Option<Format>,
+    /// What stdout is
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    pub format: Format,
+    /// When verdicts of a table have colours
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t, hide_short_help = true)]
+    pub color: Color,
     /// When to print the header of --format csv
     #[arg(long, value_name = "WHEN", value_enum, default_value_t, hide_short_help = true)]
     pub header: Header,
@@ -134,12 +137,17 @@ pub struct ShowArgs {
 }
 
 /// `--format`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
+    /// A table on a terminal, CSV elsewhere
+    #[default]
+    Auto,
+    /// A line of CSV a group, all columns
+    Csv,
     /// Aligned columns for people
     Table,
-    /// One line per group
-    Csv,
+    /// An object of JSON a line; what is unknown is left out
+    Json,
     /// A table to paste into a report
     Markdown,
 }

@@ -7,7 +7,7 @@ use common::lines::{Condition, file_name, or_stdin};
 use common::schema::role::Better;
 use common::schema::{Schema, registry};
 
-use crate::args::{BottleneckArgs, CellKind, FailOn, GroupArgs};
+use crate::args::{BottleneckArgs, CellKind, FailOn, Format, GroupArgs};
 use crate::figures::Unit;
 use crate::headline::{Headlines, schema_of};
 use crate::limit::Limit;
@@ -86,6 +86,9 @@ impl Plan {
         let cell = args.cell.unwrap_or(if against.is_some() { CellKind::Verdict } else { CellKind::Median });
         if cell == CellKind::Verdict && args.pivot.is_some() && against.is_none() {
             return Err(Usage("--cell verdict needs --baseline or --baseline-file".into()));
+        }
+        if args.pivot.is_some() && args.show.format == Format::Json {
+            return Err(Usage("--pivot makes a table: --format csv, not json".into()));
         }
         let pivot = args.pivot.as_ref().map(|column| Pivot { column: place(&mut by, column), cell });
         let (metrics, headlines) = if args.metric.is_empty() {

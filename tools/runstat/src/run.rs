@@ -28,7 +28,7 @@ pub fn run(args: Args) -> anyhow::Result<Ending> {
 fn groups(args: &GroupArgs) -> anyhow::Result<Ending> {
     let plan = Plan::new(args)?;
     let format = args.show.format();
-    let is_lines = format == Format::Csv && plan.pivot.is_none();
+    let is_lines = format.is_lines() && plan.pivot.is_none();
     let session = args.show.open(&SCHEMA, is_lines)?;
     let files: Vec<String> = plan.files.iter().map(|path| file_name(path)).collect();
 
@@ -48,7 +48,8 @@ fn groups(args: &GroupArgs) -> anyhow::Result<Ending> {
     for advice in advice::find(&recorder, &remarks, mixed) {
         session.console.notice(&advice.to_string());
     }
-    print(&recorder, format, &session)?;
+    let report = Report::new(recorder, args.show.has_colors());
+    print(&report, format, &session)?;
     if let Some(ending) = Ending::of(&session.stop) {
         return Ok(ending);
     }
@@ -93,16 +94,15 @@ fn refuse_nothing(recorder: &Recorder<'_>, remarks: &Remarks) -> anyhow::Result<
     Ok(())
 }
 
-fn print(recorder: &Recorder<'_>, format: Format, session: &Session) -> anyhow::Result<()> {
-    let pivot = recorder.plan.pivot;
-    match (format, pivot) {
-        (Format::Csv, None) => {
-            for line in recorder.lines()? {
+fn print(report: &Report<'_>, format: Format, session: &Session) -> anyhow::Result<()> {
+    match (format, report.recorder.plan.pivot) {
+        (Format::Csv | Format::Json, None) => {
+            for line in report.recorder.lines()? {
                 session.lines.write_line(&line)?;
             }
         }
         (Format::Csv, Some(pivot)) => {
-            let table = Report::new(*recorder).pivot(pivot, true);
+            let table = report.pivot(pivot, true);
             let mut writer = csv::Writer::from_writer(Vec::new());
             writer.write_record(table.titles())?;
             for row in &table.rows {
@@ -111,7 +111,7 @@ fn print(recorder: &Recorder<'_>, format: Format, session: &Session) -> anyhow::
             session.lines.write_line(&String::from_utf8(writer.into_inner()?)?)?;
         }
         _ => {
-            let tables = Report::new(*recorder).tables(show::room(format));
+            let tables = report.tables(show::room(format));
             let texts: Vec<_> = tables.iter().map(|table| show::text(table, format)).collect();
             session.lines.write_line(&texts.join("\n"))?;
         }

@@ -34,7 +34,7 @@ const NAMED_LINES: usize = 12;
 pub fn run(args: &BottleneckArgs) -> anyhow::Result<Ending> {
     let plan = Plan::of_path(args, reading::BY, reading::METRICS)?;
     let format = args.show.format();
-    let session = args.show.open(&BOTTLENECK, format == Format::Csv)?;
+    let session = args.show.open(&BOTTLENECK, format.is_lines())?;
     let files: Vec<String> = plan.files.iter().map(|path| file_name(path)).collect();
 
     let (mut gatherer, wanted) = Gatherer::new(&plan, &files);
@@ -88,7 +88,7 @@ impl Teller<'_> {
         let explanation = Explanation { path, measured: self.measured, decision: &decision, unit };
         let rows = self.rows(path, &decision, &explanation);
         let sentences = explanation.sentences();
-        if format == Format::Csv {
+        if format.is_lines() {
             for row in &rows {
                 session.lines.write_line(&self.line(row, path)?)?;
             }

@@ -42,13 +42,14 @@ const COMPARISONS: [(&str, u8); 8] = [
 
 /// Makes tables of findings.
 pub struct Report<'a> {
-    recorder: Recorder<'a>,
+    pub recorder: Recorder<'a>,
+    has_colors: bool,
 }
 
 impl<'a> Report<'a> {
     /// Of these.
-    pub fn new(recorder: Recorder<'a>) -> Self {
-        Self { recorder }
+    pub fn new(recorder: Recorder<'a>, has_colors: bool) -> Self {
+        Self { recorder, has_colors }
     }
 
     /// The tables, for so many characters.
@@ -149,6 +150,7 @@ impl<'a> Report<'a> {
         };
         let figures: Vec<_> = COMPARISONS.into_iter().filter(|(name, _)| is_shown(name)).collect();
         table.columns.extend(figures.iter().map(|(name, worth)| match *name {
+            "verdict" if self.has_colors => Column::words(name).worth(*worth).styled(style),
             "verdict" => Column::words(name).worth(*worth),
             _ => Column::numbers(name).worth(*worth),
         }));
@@ -233,6 +235,16 @@ impl<'a> Report<'a> {
             title.extend(["; ", name, " ", &quoted(value)]);
         }
         title
+    }
+}
+
+/// Green is better and red is worse (ECMA-48, select graphic rendition).
+fn style(cell: &str) -> Option<&'static str> {
+    // In a pivot, the ratio stands before the word.
+    match cell.rsplit(' ').next() {
+        Some("better") => Some("32"),
+        Some("worse") => Some("31"),
+        _ => None,
     }
 }
 

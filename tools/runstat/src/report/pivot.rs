@@ -2,7 +2,7 @@
 
 use common::output::grid::{Column, Grid};
 
-use super::{Report, part, quoted};
+use super::{Report, part, quoted, style};
 use crate::args::CellKind;
 use crate::comparison::Summary;
 use crate::distinct::distinct;
@@ -34,7 +34,8 @@ impl<'a> Report<'a> {
                 let titles = metrics.iter().map(|metric| format!("{value} {}", plan.metrics[*metric]));
                 table.columns.extend(titles.map(|title| Column::numbers(&title)));
             } else {
-                table.columns.push(Column::numbers(value));
+                let column = Column::numbers(value);
+                table.columns.push(if self.has_colors { column.styled(style) } else { column });
             }
         }
         for rest in rests.iter().filter(is_row) {
