@@ -22,6 +22,7 @@ mod screens;
 use std::collections::BTreeSet;
 
 use common::schema::line::doubtful_words;
+use testkit::screen::Terminal;
 use testkit::{Tool, contract};
 
 fn runstat() -> Tool {
@@ -78,6 +79,14 @@ fn habits_of_other_programs_are_answered() {
             ("-filter test=rx log.csv", "runstat: -filter is benchstat's; here: runstat log.csv --where test=rx"),
         ],
     );
+}
+
+#[test]
+fn short_help_fits_one_screen() {
+    for args in [&["-h"][..], &["bottleneck", "-h"]] {
+        let shown = Terminal::of_width(80).run(&runstat(), args);
+        assert!(shown.rows.len() < 24, "{args:?}: {}", shown.text());
+    }
 }
 
 #[test]
