@@ -76,6 +76,16 @@ fn habits_of_other_programs_are_answered() {
                 "-alpha 0.01 old.csv new.csv",
                 "runstat: -alpha is benchstat's; here: runstat --baseline-file old.csv new.csv",
             ),
+            ("-q -w 74 old.txt new.txt", "runstat: -w is ministat's; here: runstat --baseline-file old.txt new.txt -q"),
+            ("-s old.txt new.txt", "runstat: -s is ministat's; here: runstat --baseline-file old.txt new.txt"),
+            (
+                "-sort delta log.csv",
+                "runstat: -sort is benchstat's; here: runstat log.csv (groups stand in the order of their first line)",
+            ),
+            (
+                "-ignore host log.csv",
+                "runstat: -ignore is benchstat's; here: runstat log.csv (--by names the columns that tell groups apart)",
+            ),
             ("-filter test=rx log.csv", "runstat: -filter is benchstat's; here: runstat log.csv --where test=rx"),
         ],
     );

@@ -1,6 +1,7 @@
 //! Two sides: the words, the figures, and what is said about both.
 
 use common::schema::tcpsink;
+use testkit::screen::Terminal;
 use testkit::{Record, records};
 
 use super::log::Log;
@@ -108,6 +109,22 @@ fn a_group_on_one_side_only_is_listed() {
     assert_eq!(words, expected.map(|(target, verdict)| (target.to_owned(), verdict.to_owned())));
     let table = log.run(&["--baseline", "a", "--format", "table"]).success().stdout;
     assert!(table.contains("only in baseline") && table.contains("no baseline"), "{table}");
+}
+
+#[test]
+fn two_files_with_the_same_groups_are_said_to_be_comparable() {
+    let (mut old, mut new) = (Log::new(), Log::new());
+    let old = old.rates("a", &["100", "101"]).save("old.csv");
+    let mut other = Log::new();
+    let other = other.rates("b", &["1", "2"]).save("other.csv");
+    let new = new.rates("a", &["102", "103"]).save("new.csv");
+    let hint = |args: &[&str]| Terminal::of_width(200).run(&runstat(), args).text().contains("--baseline-file");
+    assert!(hint(&[&old, &new]));
+    for args in [&[&old][..], &[&old, &other], &[&old, &new, &other]] {
+        assert!(!hint(&args.iter().map(|file| file.as_str()).collect::<Vec<_>>()), "{args:?}");
+    }
+    assert!(!hint(&[&old, &new, "--by", "file"]) && !hint(&["--baseline-file", &old, &new]));
+    assert_eq!(runstat().run(&[&old, &new]).success().stderr, "", "cron mails what is said");
 }
 
 #[test]

@@ -79,7 +79,8 @@ impl<'a> Gatherer<'a> {
         }
         let Some(span) = self.columns.span(line) else { return Ok(()) };
         self.remarks.lines += 1;
-        let group = self.group_of(file, line)?;
+        let group = self.group_of(spot.file, line)?;
+        self.groups[group].files[1] = spot.file;
         match span {
             Span::Total => self.take_total(group, line, spot),
             Span::Interval => self.take_interval(group, line, spot),
@@ -87,12 +88,12 @@ impl<'a> Gatherer<'a> {
         Ok(())
     }
 
-    fn group_of(&mut self, file: usize, line: &Line<'_>) -> anyhow::Result<usize> {
+    fn group_of(&mut self, file: u32, line: &Line<'_>) -> anyhow::Result<usize> {
         self.key.clear();
         for by in &self.columns.by {
             match by {
                 By::Tool => self.key.extend_from_slice(line.layout().tool().as_bytes()),
-                By::File => self.key.extend_from_slice(self.files[file].as_bytes()),
+                By::File => self.key.extend_from_slice(self.files[file as usize].as_bytes()),
                 By::Column(column) => self.key.extend_from_slice(line.cell(*column)),
             }
             // Not a byte of UTF-8, so that two columns cannot be shifted against each other.
@@ -106,7 +107,7 @@ impl<'a> Gatherer<'a> {
         }
         let parts = self.key.split(|byte| *byte == 0xff).take(self.plan.by.len());
         let key = parts.map(|part| String::from_utf8_lossy(part).into_owned()).collect();
-        let group = Group::new(key, line.layout().tag(), self.plan);
+        let group = Group::new(key, line.layout().tag(), file, self.plan);
         let most = |headlines: &Headlines| headlines.most(group.is_of_transactions);
         self.samples += self.plan.headlines.as_ref().map_or(self.metrics.len(), most);
         self.groups.push(group);

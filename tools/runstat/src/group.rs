@@ -27,6 +27,8 @@ pub struct Group {
     /// Schema of its first line.
     pub tag: String,
     pub is_of_transactions: bool,
+    /// The first and the last file that it has lines in.
+    pub files: [u32; 2],
     pub samples: Vec<Sample>,
     /// Runs that count, with and without values.
     pub runs: u64,
@@ -80,9 +82,10 @@ impl Sums {
 
 impl Group {
     /// A group without runs.
-    pub fn new(key: Vec<String>, tag: &str, plan: &Plan) -> Self {
+    pub fn new(key: Vec<String>, tag: &str, file: u32, plan: &Plan) -> Self {
         Self {
             is_of_transactions: plan.is_of_transactions(&key, tag),
+            files: [file, file],
             key,
             tag: tag.to_owned(),
             samples: (0..plan.metrics.len()).map(|_| Sample::default()).collect(),

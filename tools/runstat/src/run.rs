@@ -53,6 +53,9 @@ fn groups(args: &GroupArgs) -> anyhow::Result<Ending> {
     if let Some(ending) = Ending::of(&session.stop) {
         return Ok(ending);
     }
+    if let Some(file) = could_be_baseline(&recorder) {
+        session.console.summary(&format!("all groups are of both files: --baseline-file {file} compares them"));
+    }
     let has_failed = alarm(&remarks, &recorder, &session) | fails(&recorder, &session);
     Ok(if has_failed { Ending::Failed } else { Ending::Measured })
 }
@@ -117,6 +120,13 @@ fn print(report: &Report<'_>, format: Format, session: &Session) -> anyhow::Resu
         }
     }
     Ok(())
+}
+
+/// The first of two files, where nothing is compared and all groups are in both: people type so what other programs compare.
+fn could_be_baseline<'a>(recorder: &Recorder<'a>) -> Option<&'a str> {
+    let Recorder { plan, files, findings } = *recorder;
+    let ([first, _], None) = (files, &plan.against) else { return None };
+    findings.groups.iter().all(|group| group.files == [0, 1]).then_some(first)
 }
 
 /// `--max`: says which runs are beyond a limit; whether there are any.
