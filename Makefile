@@ -84,9 +84,11 @@ uninstall:
 clean:
 	$(CARGO) clean
 
-# Records help texts and columns, and draws the pictures of the README, anew after they were changed on purpose.
+# Records help texts, columns and screens, and draws the pictures of the README, anew after they were changed on purpose.
 snapshots: build
 	for tool in $(TOOLS); do bash tests/snapshots/record $(BIN)/$$tool || exit 1; done
+	rm -f tests/snapshots/screens/*.txt
+	LINEBENCH_BIN='$(abspath $(BIN))' LINEBENCH_RECORD=1 $(CARGO) test --workspace --locked --test '*' screens
 	bash tests/pictures/record $(BIN)/runplot
 
 ci: lint test demo

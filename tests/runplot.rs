@@ -20,6 +20,7 @@ use std::time::Duration;
 
 use common::schema::line::doubtful_words;
 use tempfile::TempDir;
+use testkit::screen::Terminal;
 use testkit::{Ended, Tool, contract};
 
 fn runplot() -> Tool {
@@ -145,6 +146,12 @@ fn habits_of_other_programs_are_answered() {
             ("--metric errors log.csv", "runplot: --metric is runstat's; here: runplot log.csv --y errors"),
         ],
     );
+}
+
+#[test]
+fn short_help_fits_one_screen() {
+    let shown = Terminal::of_width(80).run(&runplot(), &["-h"]);
+    assert!(shown.rows.len() < 24, "{}", shown.text());
 }
 
 #[test]

@@ -16,10 +16,13 @@ mod log;
 mod output;
 #[path = "runstat/rules.rs"]
 mod rules;
+#[path = "runstat/screens.rs"]
+mod screens;
 
 use std::collections::BTreeSet;
 
 use common::schema::line::doubtful_words;
+use testkit::screen::Terminal;
 use testkit::{Tool, contract};
 
 fn runstat() -> Tool {
@@ -52,6 +55,7 @@ fn keeps_the_contract() {
             (&["f", "--by", "label,"], "--by"),
             (&["f", "--unit", "furlongs"], "--unit"),
             (&["f", "--format", "xml"], "--format"),
+            (&["f", "--format", "json", "--pivot", "test"], "--pivot"),
             (&["bottleneck", "f", "--format", "xml"], "--format"),
         ],
     );
@@ -72,9 +76,27 @@ fn habits_of_other_programs_are_answered() {
                 "-alpha 0.01 old.csv new.csv",
                 "runstat: -alpha is benchstat's; here: runstat --baseline-file old.csv new.csv",
             ),
+            ("-q -w 74 old.txt new.txt", "runstat: -w is ministat's; here: runstat --baseline-file old.txt new.txt -q"),
+            ("-s old.txt new.txt", "runstat: -s is ministat's; here: runstat --baseline-file old.txt new.txt"),
+            (
+                "-sort delta log.csv",
+                "runstat: -sort is benchstat's; here: runstat log.csv (groups stand in the order of their first line)",
+            ),
+            (
+                "-ignore host log.csv",
+                "runstat: -ignore is benchstat's; here: runstat log.csv (--by names the columns that tell groups apart)",
+            ),
             ("-filter test=rx log.csv", "runstat: -filter is benchstat's; here: runstat log.csv --where test=rx"),
         ],
     );
+}
+
+#[test]
+fn short_help_fits_one_screen() {
+    for args in [&["-h"][..], &["bottleneck", "-h"]] {
+        let shown = Terminal::of_width(80).run(&runstat(), args);
+        assert!(shown.rows.len() < 24, "{args:?}: {}", shown.text());
+    }
 }
 
 #[test]

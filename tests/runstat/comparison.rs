@@ -1,6 +1,7 @@
 //! Two sides: the words, the figures, and what is said about both.
 
 use common::schema::tcpsink;
+use testkit::screen::Terminal;
 use testkit::{Record, records};
 
 use super::log::Log;
@@ -108,6 +109,45 @@ fn a_group_on_one_side_only_is_listed() {
     assert_eq!(words, expected.map(|(target, verdict)| (target.to_owned(), verdict.to_owned())));
     let table = log.run(&["--baseline", "a", "--format", "table"]).success().stdout;
     assert!(table.contains("only in baseline") && table.contains("no baseline"), "{table}");
+}
+
+#[test]
+fn two_files_with_the_same_groups_are_said_to_be_comparable() {
+    let (mut old, mut new) = (Log::new(), Log::new());
+    let old = old.rates("a", &["100", "101"]).save("old.csv");
+    let mut other = Log::new();
+    let other = other.rates("b", &["1", "2"]).save("other.csv");
+    let new = new.rates("a", &["102", "103"]).save("new.csv");
+    let hint = |args: &[&str]| Terminal::of_width(200).run(&runstat(), args).text().contains("--baseline-file");
+    assert!(hint(&[&old, &new]));
+    for args in [&[&old][..], &[&old, &other], &[&old, &new, &other]] {
+        assert!(!hint(&args.iter().map(|file| file.as_str()).collect::<Vec<_>>()), "{args:?}");
+    }
+    assert!(!hint(&[&old, &new, "--by", "file"]) && !hint(&["--baseline-file", &old, &new]));
+    assert_eq!(runstat().run(&[&old, &new]).success().stderr, "", "cron mails what is said");
+}
+
+#[test]
+fn pings_are_about_their_latency_and_the_answering_end_about_how_many() {
+    let mut log = Log::new();
+    log.rates("a", &["5", "5"]);
+    for (label, median) in [("a", "60"), ("a", "61"), ("b", "30")] {
+        let rates = [("label", label), ("bytes_per_s", "38000"), ("ops_per_s", "19000")];
+        log.line(&tcpsink::SCHEMA, &[&rates[..], &[("test", "tcp_pong")]].concat());
+        let latency = [("test", "tcp_ping"), ("p50_us", median), ("p99_us", "90")];
+        log.line(&tcpsink::SCHEMA, &[&rates[..], &latency].concat());
+    }
+    let about = |args: &[&str]| {
+        let rows = log.run(args).success().records();
+        let words = |row: &Record| format!("{} {}", row.text("test"), row.text("metric")).trim().to_owned();
+        rows.iter().filter(|row| row.text("label") == "a").map(words).collect::<Vec<_>>()
+    };
+    let four = ["tcp_recv bytes_per_s", "tcp_pong ops_per_s", "tcp_ping p50_us", "tcp_ping p99_us"];
+    assert_eq!(about(&[]), four);
+    // A second test of the same runs would make a difference harder to tell from chance.
+    assert_eq!(about(&["--baseline", "a"]), four[..3]);
+    assert_eq!(about(&["--by", "label"]), ["bytes_per_s"], "what is mixed is compared by what all have");
+    assert_eq!(about(&["--by", "label", "--where", "test=tcp_ping", "--metric", "seconds"]), ["seconds"]);
 }
 
 #[test]

@@ -88,6 +88,10 @@ fn objects_are_read_as_the_lines_that_they_were() {
     }
     let mut as_objects = Log::new();
     as_objects.text(&objects);
+    let [lines, objects] =
+        [&log, &as_objects].map(|log| log.run(&["--by", "test,label", "--format", "json"]).success().stdout);
+    let figures = |text: &str| text.split_once("\"row\":").unwrap().1.to_owned();
+    assert_eq!(figures(&lines), figures(&objects));
     let [lines, objects] = [log, as_objects].map(|log| log.run(&["--by", "test,label"]).success().records());
     let figures = |rows: &[testkit::Record]| {
         ["n", "median", "mean", "min", "max"].map(|name| rows[0].text(name).to_owned()).join(" ")

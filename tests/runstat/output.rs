@@ -2,6 +2,9 @@
 
 use std::process::Command;
 
+use testkit::Tool;
+use testkit::screen::Terminal;
+
 use super::log::Log;
 use super::{fixture, runstat};
 
@@ -70,8 +73,50 @@ fn figures_are_right_and_complete() {
     );
     assert_eq!((row.text("label"), row.count("run"), row.number("seconds")), ("a", 6, 60.0));
     assert!(ended.stderr.contains("the spread is large"), "{}", ended.stderr);
-    let table = log.run(&["--format", "table"]).success().stdout;
+    let table = log.run(&["--format", "table", "--unit", "B/s"]).success().stdout;
     assert!(table.contains("114.90") && table.contains("78.80 (") && table.contains("log.csv:5"), "{table}");
+}
+
+#[test]
+fn an_object_of_json_has_the_figures_of_the_line() {
+    for (file, args) in [("report-d.csv", &[][..]), ("report-c.csv", &["--baseline", "10 Mbit/s half duplex"])] {
+        let file = fixture(file);
+        let run = |format| runstat().run(&[&[file.as_str(), "--format", format], args].concat()).success();
+        let (lines, objects) = (run("csv").records(), run("json").stdout);
+        assert_eq!(lines.len(), objects.lines().count());
+        for (line, object) in lines.iter().zip(objects.lines()) {
+            for column in ["median", "n", "ratio", "seconds", "bytes_per_s"] {
+                let own = object.split_once(&format!("\"{column}\":")).map_or("", |(_, rest)| rest);
+                assert_eq!(line.text(column), own.split([',', '}']).next().unwrap(), "{column}: {object}");
+            }
+        }
+        assert_eq!(run("auto").stdout, run("csv").stdout, "no terminal");
+    }
+    let layers = runstat().run(&["bottleneck", &fixture("report-a.csv"), "--format", "json"]).success().stdout;
+    assert_eq!(layers.lines().filter(|line| line.starts_with(r#"{"schema":"runstat-bottleneck/1","#)).count(), 14);
+}
+
+#[test]
+fn verdicts_have_colours_where_somebody_looks() {
+    let mut log = Log::new();
+    log.rates("a", &["5"; 6]).rates("b", &["9"; 6]).rates("c", &["1"; 6]);
+    let file = log.save("log.csv");
+    let args = [file.as_str(), "--baseline", "a", "--quiet"];
+    let raw = |tool: &Tool, more: &[&str]| {
+        String::from_utf8(Terminal::of_width(80).run(tool, &[&args[..], more].concat()).raw).unwrap()
+    };
+    for more in [&[][..], &["--pivot", "test"]] {
+        let seen = raw(&runstat(), more);
+        assert!(seen.contains("\u{1b}[32m") && seen.contains("\u{1b}[31m"), "{seen:?}");
+    }
+    assert!(!raw(&runstat(), &["--color", "never"]).contains('\u{1b}'));
+    for plain in ["NO_COLOR=1", "TERM=dumb"] {
+        assert!(!raw(&runstat().within(&["env", plain]), &[]).contains('\u{1b}'), "{plain}");
+    }
+    let piped =
+        |format, color| runstat().run(&[&args[..], &["--format", format, "--color", color]].concat()).success().stdout;
+    assert!(!piped("table", "auto").contains('\u{1b}') && !piped("markdown", "always").contains('\u{1b}'));
+    assert!(piped("table", "always").contains("\u{1b}[32mbetter\u{1b}[0m"));
 }
 
 #[test]
@@ -93,7 +138,7 @@ fn a_reader_that_goes_away_is_no_failure() {
         log.rates(&format!("label {index}"), &["1"]);
     }
     let file = log.save("log.csv");
-    for format in ["csv", "table", "markdown"] {
+    for format in ["csv", "json", "table", "markdown"] {
         let script = format!("set -o pipefail; {} {file} --format {format} | head -n 1", runstat().path());
         let output = Command::new("bash").args(["-c", &script]).output().unwrap();
         assert!(output.status.success() && output.stderr.is_empty(), "{format}: {output:?}");

@@ -28,12 +28,16 @@ pub struct Column {
     title: String,
     align: Align,
     worth: u8,
+    style: Option<Style>,
 }
+
+/// What a cell looks like on a terminal (ECMA-48, select graphic rendition), if it is not plain.
+pub type Style = fn(&str) -> Option<&'static str>;
 
 impl Column {
     /// Of words, which begin together.
     pub fn words(title: &str) -> Self {
-        Self { title: title.to_owned(), align: Align::Left, worth: 1 }
+        Self { title: title.to_owned(), align: Align::Left, worth: 1, style: None }
     }
 
     /// Of numbers, which end together.
@@ -41,10 +45,27 @@ impl Column {
         Self { align: Align::Right, ..Self::words(title) }
     }
 
+    /// Cells that stand out; only in text, and only where colours are wanted.
+    #[must_use]
+    pub fn styled(self, style: Style) -> Self {
+        Self { style: Some(style), ..self }
+    }
+
     /// Where there is no room, the highest goes first; one of worth 1 stays: words are cut.
     #[must_use]
     pub fn worth(self, worth: u8) -> Self {
         Self { worth, ..self }
+    }
+}
+
+impl Column {
+    /// A cell of so many places.
+    fn shown(&self, cell: &str, width: usize) -> String {
+        let text = fitted(&harmless(cell), width, self.align);
+        match self.style.and_then(|style| style(cell)) {
+            Some(style) => text.replacen(text.trim(), &format!("\x1b[{style}m{}\x1b[0m", text.trim()), 1),
+            None => text,
+        }
     }
 }
 
@@ -55,7 +76,45 @@ pub fn room(file: impl AsFd) -> usize {
     terminal.or_else(columns).unwrap_or(usize::MAX)
 }
 
+/// Words for people in lines of this width at most.
+pub fn wrapped(words: &str, width: usize) -> String {
+    textwrap::wrap(&harmless(words), width.max(1)).into_iter().flat_map(|line| [line, "\n".into()]).collect()
+}
+
 impl Grid {
+    /// Where its columns of numbers do not fit, several tables with some of them each, and with all of its words.
+    #[must_use]
+    pub fn folded(self, width: usize) -> Vec<Self> {
+        let widths = self.widths(harmless);
+        let is_words = |place: &usize| self.columns[*place].align == Align::Left;
+        let words: Vec<usize> = (0..widths.len()).filter(is_words).collect();
+        let numbers: Vec<usize> = (0..widths.len()).filter(|place| !is_words(place)).collect();
+        // Words can be cut, but not to nothing.
+        let named = words.iter().map(|place| widths[*place] + GAP).sum::<usize>().min(width / 2);
+        let mut parts: Vec<(Vec<usize>, usize)> = vec![(Vec::new(), named)];
+        for place in numbers {
+            let needed = widths[place] + GAP;
+            match parts.last_mut().filter(|(part, used)| part.is_empty() || used + needed - GAP <= width) {
+                Some((part, used)) => {
+                    part.push(place);
+                    *used += needed;
+                }
+                None => parts.push((vec![place], named + needed)),
+            }
+        }
+        let of = |part: Vec<usize>| {
+            let places: Vec<usize> = words.iter().copied().chain(part).collect();
+            let cells =
+                |row: &Vec<String>| places.iter().map(|place| row.get(*place).cloned().unwrap_or_default()).collect();
+            Self {
+                title: self.title.clone(),
+                columns: places.iter().map(|place| self.columns[*place].clone()).collect(),
+                rows: self.rows.iter().map(cells).collect(),
+            }
+        };
+        if parts.len() == 1 { vec![self] } else { parts.into_iter().map(|(part, _)| of(part)).collect() }
+    }
+
     /// What stands above the columns.
     pub fn titles(&self) -> impl Iterator<Item = &String> {
         self.columns.iter().map(|column| &column.title)
@@ -64,15 +123,11 @@ impl Grid {
     /// The table as text of this width at most.
     pub fn text(&self, width: usize) -> String {
         let widths = self.fitting(&self.widths(harmless), width);
-        let mut text = String::new();
-        for line in textwrap::wrap(&harmless(&self.title), width.max(1)) {
-            text += &(line.into_owned() + "\n");
-        }
+        let mut text = wrapped(&self.title, width);
         let titles: Vec<_> = self.titles().cloned().collect();
         for row in std::iter::once(&titles).chain(&self.rows) {
             let cells = self.columns.iter().zip(&widths).zip(row);
-            let cells =
-                cells.filter_map(|((column, width), cell)| Some(fitted(&harmless(cell), (*width)?, column.align)));
+            let cells = cells.filter_map(|((column, width), cell)| Some(column.shown(cell, (*width)?)));
             text += cells.collect::<Vec<_>>().join(&" ".repeat(GAP)).trim_end();
             text.push('\n');
         }
@@ -162,6 +217,24 @@ mod tests {
             "rates\n\n| label     |     n | median |\n| --------- | ----: | -----: |\n\
              | a\\|b      | 12345 |      7 |\n| \\u{1b}[2J |     1 |      8 |\n"
         );
+    }
+
+    #[test]
+    fn a_cell_that_stands_out_is_no_wider() {
+        let mut coloured = grid();
+        coloured.columns[0] = Column::words("label").styled(|cell| (cell == "a|b").then_some("32"));
+        let text = coloured.text(usize::MAX);
+        assert!(text.contains("\n\x1b[32ma|b\x1b[0m        12345       7\n"), "{text:?}");
+        assert_eq!(coloured.markdown(), grid().markdown());
+    }
+
+    #[test]
+    fn a_table_of_many_numbers_is_folded() {
+        assert_eq!(grid().folded(24).len(), 1);
+        let [one, other] = &grid().folded(20)[..] else { panic!() };
+        assert_eq!(one.text(20), "rates\nlabel          n\na|b        12345\n\\u{1b}[2J      1\n");
+        assert_eq!(other.text(20), "rates\nlabel      median\na|b             7\n\\u{1b}[2J       8\n");
+        assert_eq!(grid().folded(0).len(), 2);
     }
 
     #[test]

@@ -54,6 +54,19 @@ pub enum Color {
     Never,
 }
 
+impl Color {
+    /// Whether text on this file has colours (`NO_COLOR`: no-color.org).
+    pub fn is_on(self, file: &impl IsTerminal) -> bool {
+        let is_plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+            || std::env::var_os("TERM").is_none_or(|term| term == "dumb");
+        match self {
+            Self::Auto => file.is_terminal() && !is_plain,
+            Self::Always => true,
+            Self::Never => false,
+        }
+    }
+}
+
 /// `--header`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Header {
@@ -106,18 +119,11 @@ impl Appearance {
         if let Some(unknown) = self.show.iter().find(|name| !is_known(name)) {
             return Err(Usage(format!("--show {unknown}: there is no such column; --columns lists them all")));
         }
-        let is_plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
-            || std::env::var_os("TERM").is_none_or(|term| term == "dumb");
-        let has_color = match self.color {
-            Color::Auto => stdout.is_terminal() && !is_plain,
-            Color::Always => true,
-            Color::Never => false,
-        };
         let is_block = self.show.iter().any(|name| name == ALL);
         if self.is_top && is_block {
             return Err(Usage("--top has a row for each interface: --show all makes blocks".into()));
         }
-        Ok(Look { has_color, also: self.show.clone(), is_block, is_top: self.is_top })
+        Ok(Look { has_color: self.color.is_on(stdout), also: self.show.clone(), is_block, is_top: self.is_top })
     }
 }
 

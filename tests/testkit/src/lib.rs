@@ -8,6 +8,7 @@ pub mod hand_sender;
 mod records;
 pub mod screen;
 pub mod shim;
+pub mod snapshot;
 mod tool;
 
 use std::io::Write;

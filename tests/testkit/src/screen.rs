@@ -23,6 +23,13 @@ pub struct Shown {
     pub raw: Vec<u8>,
 }
 
+impl Shown {
+    /// The rows as one text, as [`crate::snapshot::check`] wants it.
+    pub fn text(&self) -> String {
+        self.rows.iter().flat_map(|row| [row.as_str(), "\n"]).collect()
+    }
+}
+
 /// A terminal of so many columns and 24 rows, which takes its time.
 #[derive(Debug, Clone, Copy)]
 pub struct Terminal {

@@ -31,24 +31,28 @@ const EXAMPLES: &str = "Examples:\n\
 #[allow(clippy::struct_excessive_bools, reason = "each is an option that people turn on")]
 pub struct Args {
     /// Files with lines; - or nothing: stdin
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", hide_short_help = true)]
     pub files: Vec<PathBuf>,
-    /// Save a picture: FILE ends in .svg or .png
-    #[arg(long, short, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// What to draw [default: what the lines contain]
+    /// What to draw
+    ///
+    /// Without it, what the lines contain.
     #[arg(long, short, value_enum, help_heading = "Chart")]
     pub kind: Option<ChartKind>,
-    /// Column along the x axis: time, elapsed (in each run), a number such as threads or rtt_us, or for --kind runs a text
-    /// such as label, which makes the rows
+    /// Column along the x axis
+    ///
+    /// It is time, elapsed (in each run), a number such as threads or rtt_us, or for --kind runs a text such as label, which
+    /// makes the rows.
     #[arg(long, short, value_name = "COLUMN", help_heading = "Chart")]
     pub x: Option<String>,
-    /// Columns to draw; a time series has a panel for each [default: bytes_per_s, else ops_per_s, p50_us or seconds; in
-    /// time also round-trip times or latencies, and errors]
+    /// Columns to draw
+    ///
+    /// A time series has a panel for each. Without it bytes_per_s, else ops_per_s, p50_us or seconds; in time also
+    /// round-trip times or latencies, and errors.
     #[arg(long, short, value_name = "COLUMN", value_delimiter = ',', help_heading = "Chart")]
     pub y: Vec<String>,
-    /// Columns whose values make a series [default: label, test, target and every setting that
-    /// differs]; tests are never mixed
+    /// Columns whose values make a series
+    ///
+    /// Without it label, test, target and every setting that differs. Tests are never mixed.
     #[arg(long, value_name = "COLUMN", value_delimiter = ',', help_heading = "Chart")]
     pub by: Vec<String>,
     /// Take only lines with this value in this column
@@ -58,10 +62,15 @@ pub struct Args {
     /// are always drawn, but hollow
     #[arg(long, help_heading = "Chart", hide_short_help = true)]
     pub keep_flagged: bool,
+    /// Save a picture: FILE ends in .svg or .png
+    #[arg(long, short, value_name = "FILE", help_heading = "Look")]
+    pub output: Option<PathBuf>,
     /// Heading [default: what is drawn]
-    #[arg(long, value_name = "TEXT", help_heading = "Look")]
+    #[arg(long, value_name = "TEXT", help_heading = "Look", hide_short_help = true)]
     pub title: Option<String>,
-    /// Unit of the values, as in Mbit/s, kB/s, MiB/s, ms [default: one that suits them]
+    /// Unit of the values, as in Mbit/s, kB/s, MiB/s, ms
+    ///
+    /// Without it, one that suits them.
     #[arg(long, value_name = "UNIT", help_heading = "Look")]
     pub unit: Option<Unit>,
     /// Logarithmic values
@@ -76,7 +85,9 @@ pub struct Args {
     /// Draw the chart with ASCII only
     #[arg(long, help_heading = "Look", hide_short_help = true)]
     pub ascii: bool,
-    /// Draw while lines arrive; where the chart goes to no terminal, once at the end
+    /// Draw while lines arrive
+    ///
+    /// Where the chart goes to no terminal, once at the end.
     #[arg(long, help_heading = "Pipes")]
     pub live: bool,
     /// Pass what is read on to stdout unchanged; the chart goes to stderr
@@ -86,7 +97,7 @@ pub struct Args {
     #[arg(long, value_name = "DUR", value_parser = units::positive_duration, allow_hyphen_values = true, help_heading = "Pipes", hide_short_help = true)]
     pub last: Option<Duration>,
     /// Print nothing but errors to stderr
-    #[arg(long, short, help_heading = "Pipes")]
+    #[arg(long, short, help_heading = "Pipes", hide_short_help = true)]
     pub quiet: bool,
 }
 

@@ -5,11 +5,14 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use common::lines::Condition;
-use common::output::Header;
+use common::output::{Color, Header};
 use common::units;
 
 use crate::figures::Unit;
 use crate::limit::Limit;
+
+/// What is calculated.
+const FIGURES: &str = "Figures";
 
 /// What people come for.
 const EXAMPLES: &str = "Examples:\n\
@@ -42,7 +45,9 @@ pub struct Args {
 /// The verbs.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
-    /// Say which layer of a path limits it, or that the lines do not decide it
+    /// Say which layer of a path limits it
+    ///
+    /// Or that the lines do not decide it. Takes lines of tcpsink, udpblast, diskread and nfscopy on one path.
     #[command(before_long_help = "Examples:\n\
 \x20 runstat bottleneck path.csv")]
     Bottleneck(BottleneckArgs),
@@ -52,25 +57,31 @@ pub enum Verb {
 #[derive(Debug, Clone, clap::Args)]
 pub struct GroupArgs {
     /// Files with lines; - or nothing: stdin
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", hide_short_help = true)]
     pub files: Vec<PathBuf>,
-    /// Columns to calculate with [default: bytes_per_s, else ops_per_s, p50_us or seconds]
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',', help_heading = "Groups")]
+    /// Columns to calculate with
+    ///
+    /// Without it bytes_per_s, else ops_per_s, p50_us or seconds; of pings p50_us and p99_us, compared p50_us alone.
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',', help_heading = FIGURES)]
     pub metric: Vec<String>,
-    /// Columns whose values make a group; file is one, too [default: schema,test,target,label]
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',', help_heading = "Groups")]
+    /// Columns whose values make a group
+    ///
+    /// Without it schema,test,target,label. The file is one, too: --by file.
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',', help_heading = FIGURES)]
     pub by: Vec<String>,
-    /// Take only lines with this value in this column; of several conditions, with all of them
-    #[arg(long = "where", value_name = "COLUMN=VALUE", help_heading = "Groups")]
+    /// Take only lines with this value there
+    ///
+    /// Of several conditions, lines with all of them.
+    #[arg(long = "where", value_name = "COLUMN=VALUE", help_heading = FIGURES)]
     pub conditions: Vec<Condition>,
     /// Count runs with doubtful flags, too: partial, capped, cached, sparse, unwritten, fallback, reset
-    #[arg(long, help_heading = "Groups", hide_short_help = true)]
+    #[arg(long, help_heading = FIGURES, hide_short_help = true)]
     pub keep_flagged: bool,
     /// Compare all other labels with LABEL
-    #[arg(long, value_name = "LABEL", help_heading = "Comparison")]
+    #[arg(long, value_name = "LABEL", help_heading = FIGURES)]
     pub baseline: Option<String>,
     /// Compare the lines of each FILE, whatever their labels, with those of this file
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["baseline", "along"], help_heading = "Comparison", hide_short_help = true)]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["baseline", "along"], help_heading = FIGURES, hide_short_help = true)]
     pub baseline_file: Option<PathBuf>,
     /// Compare along this column instead of the label: --baseline names a value of it
     #[arg(
@@ -78,18 +89,26 @@ pub struct GroupArgs {
         value_name = "COLUMN",
         requires = "baseline",
         default_value = "label",
-        help_heading = "Comparison",
+        help_heading = FIGURES,
         hide_short_help = true
     )]
     pub along: String,
     /// Count a change of up to PCT as the same
-    #[arg(long, value_name = "PCT", value_parser = units::percent, default_value = "5", allow_hyphen_values = true, help_heading = "Comparison")]
+    #[arg(
+        long,
+        value_name = "PCT",
+        value_parser = units::percent,
+        default_value = "5",
+        allow_hyphen_values = true,
+        help_heading = FIGURES,
+        hide_short_help = true
+    )]
     pub threshold: f64,
     /// End with status 1 if a verdict is worse; undecided: if one is neither better nor same
-    #[arg(long, value_enum, value_name = "VERDICT", help_heading = "Comparison", hide_short_help = true)]
+    #[arg(long, value_enum, value_name = "VERDICT", help_heading = FIGURES, hide_short_help = true)]
     pub fail_on: Option<FailOn>,
     /// End with status 1 if a run is beyond a limit, as in 'lost_pct>1' or 'bytes_per_s<100e6'
-    #[arg(long, value_name = "LIMIT", help_heading = "Comparison", hide_short_help = true)]
+    #[arg(long, value_name = "LIMIT", help_heading = FIGURES, hide_short_help = true)]
     pub max: Vec<Limit>,
     #[command(flatten)]
     pub show: ShowArgs,
@@ -100,14 +119,14 @@ pub struct GroupArgs {
     #[arg(long, value_enum, value_name = "WHAT", requires = "pivot", help_heading = "Output", hide_short_help = true)]
     pub cell: Option<CellKind>,
     /// Unit of the figures in tables, as in Mbit/s, kB/s, MiB/s, ms [default: one that suits them]
-    #[arg(long, value_name = "UNIT", help_heading = "Output")]
+    #[arg(long, value_name = "UNIT", help_heading = "Output", hide_short_help = true)]
     pub unit: Option<Unit>,
 }
 
 /// `runstat bottleneck`.
 #[derive(Debug, Clone, clap::Args)]
 pub struct BottleneckArgs {
-    /// Files with lines of tcpsink, udpblast, diskread and nfscopy on one path; - or nothing: stdin
+    /// Files with lines; - or nothing: stdin
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Count runs with doubtful flags, too: partial, capped, cached, sparse, unwritten, fallback, reset
@@ -121,24 +140,32 @@ pub struct BottleneckArgs {
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub struct ShowArgs {
-    /// What stdout is [default: table on a terminal, else csv]
-    #[arg(long, value_enum)]
-    pub format: Option<Format>,
+    /// What stdout is
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    pub format: Format,
+    /// When verdicts of a table have colours
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t, hide_short_help = true)]
+    pub color: Color,
     /// When to print the header of --format csv
     #[arg(long, value_name = "WHEN", value_enum, default_value_t, hide_short_help = true)]
     pub header: Header,
     /// Print nothing but errors to stderr
-    #[arg(long, short)]
+    #[arg(long, short, hide_short_help = true)]
     pub quiet: bool,
 }
 
 /// `--format`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
+    /// A table on a terminal, CSV elsewhere
+    #[default]
+    Auto,
+    /// A line of CSV a group, all columns
+    Csv,
     /// Aligned columns for people
     Table,
-    /// One line per group
-    Csv,
+    /// An object of JSON a line; what is unknown is left out
+    Json,
     /// A table to paste into a report
     Markdown,
 }

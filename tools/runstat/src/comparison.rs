@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use common::schema::registry;
 
 use crate::group::Group;
+use crate::headline::Headlines;
 use crate::plan::{Against, Plan};
 use crate::sample::{Sample, Spot};
 use crate::statistics::median;
@@ -107,7 +108,10 @@ impl Findings {
         for metric in 0..plan.metrics.len() {
             for (index, group) in groups.iter_mut().enumerate() {
                 let sample = std::mem::take(&mut group.samples[metric]);
-                if sample.count() > 0 && chosen[index].is_none_or(|chosen| chosen == metric) {
+                let is_shown = |(headlines, chosen): (&Headlines, usize)| {
+                    headlines.shows(group.is_of_transactions, chosen, metric)
+                };
+                if sample.count() > 0 && plan.headlines.as_ref().zip(chosen[index]).is_none_or(is_shown) {
                     summaries.push(Summary::of(index, metric, sample));
                 }
             }
@@ -127,18 +131,12 @@ impl Findings {
 
 /// The metric of each group; `None` for all of them. All sides of a comparison have the same.
 fn choose_metrics(groups: &[Group], plan: &Plan) -> Vec<Option<usize>> {
-    if plan.has_all_metrics {
-        return vec![None; groups.len()];
-    }
+    let Some(headlines) = &plan.headlines else { return vec![None; groups.len()] };
     let mut of_key: HashMap<Vec<&str>, usize> = HashMap::new();
-    let suits = |group: &Group| {
-        let has_some =
-            |above: f64| group.samples.iter().position(|sample| sample.extremes().is_some_and(|(_, max)| max > above));
-        has_some(0.0).or_else(|| has_some(f64::NEG_INFINITY)).unwrap_or_default()
-    };
     for group in groups {
-        let first = of_key.entry(other_columns(group, plan.against.as_ref())).or_insert(usize::MAX);
-        *first = (*first).min(suits(group));
+        let suiting = group.suiting_metric(headlines);
+        let first = of_key.entry(other_columns(group, plan.against.as_ref())).or_insert(suiting);
+        *first = headlines.earlier(group.is_of_transactions, *first, suiting);
     }
     groups.iter().map(|group| of_key.get(&other_columns(group, plan.against.as_ref())).copied()).collect()
 }

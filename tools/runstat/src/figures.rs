@@ -1,21 +1,51 @@
 //! Numbers for people: in a unit that suits them, with as many digits as can mean something.
 
+use std::str::FromStr;
+
 pub use common::figures::scale::Unit;
 
-/// The unit for figures whose base unit is `base`: the one asked for if it fits, else one in which none of them is very
-/// small. Seconds stay seconds.
-pub fn suiting(base: &'static str, asked: Option<Unit>, figures: impl Iterator<Item = f64>) -> Unit {
+/// What people think in where it is about a network, the largest first.
+const OF_NETWORKS: [&str; 4] = ["Gbit/s", "Mbit/s", "kbit/s", "bit/s"];
+
+/// Figures further apart than this cannot be read in one unit.
+const FAR_APART: f64 = 1e4;
+
+/// What a unit is chosen for.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted {
+    /// The base unit of the figures.
+    pub base: &'static str,
+    /// The one that the user wants.
+    pub asked: Option<Unit>,
+    /// Bytes of a network are bits.
+    pub in_bits: bool,
+}
+
+/// The unit for these figures: the one asked for if it fits, else one in which none of them is very small. Seconds stay
+/// seconds.
+pub fn suiting(wanted: Wanted, figures: impl Iterator<Item = f64>) -> Unit {
+    let Wanted { base, asked, in_bits } = wanted;
     if let Some(unit) = asked.and_then(|asked| asked.for_base(base)) {
         return unit;
     }
-    let (smallest, largest) = figures
-        .map(f64::abs)
-        .filter(|figure| *figure > 0.0)
-        .fold((f64::INFINITY, 0.0_f64), |(smallest, largest), figure| (smallest.min(figure), largest.max(figure)));
+    let (smallest, largest) = span(figures);
     // None very small, unless others would be very large.
     let suits = |size: f64| smallest * 10.0 >= size || largest >= 100.0 * size;
     let fits = |unit: &Unit| base != "s" && largest >= unit.size && suits(unit.size);
-    Unit::growing(base).rev().find(fits).unwrap_or(Unit::base(base))
+    let bits = OF_NETWORKS.iter().filter_map(|name| Unit::from_str(name).ok()?.for_base(base)).filter(|_| in_bits);
+    bits.chain(Unit::growing(base).rev()).find(fits).unwrap_or(Unit::base(base))
+}
+
+/// Whether figures are too far apart to be read in one unit.
+pub fn are_far_apart(figures: impl Iterator<Item = f64>) -> bool {
+    let (smallest, largest) = span(figures);
+    largest > smallest * FAR_APART
+}
+
+/// The smallest and the largest, but for zeros.
+fn span(figures: impl Iterator<Item = f64>) -> (f64, f64) {
+    let figures = figures.map(f64::abs).filter(|figure| *figure > 0.0);
+    figures.fold((f64::INFINITY, 0.0_f64), |(smallest, largest), figure| (smallest.min(figure), largest.max(figure)))
 }
 
 /// The figure in this unit.
@@ -79,9 +109,12 @@ mod tests {
 
     #[test]
     fn the_unit_suits_the_smallest_figure_or_is_as_asked() {
-        let name = |figures: &[f64], asked: Option<&str>| {
-            suiting("B/s", asked.map(|text| text.parse().unwrap()), figures.iter().copied()).name
+        let wanted = |asked: Option<&str>| Wanted {
+            base: "B/s",
+            asked: asked.map(|text| text.parse().unwrap()),
+            in_bits: false,
         };
+        let name = |figures: &[f64], asked: Option<&str>| suiting(wanted(asked), figures.iter().copied()).name;
         assert_eq!(name(&[10.39e6, 0.412e6], None), "MB/s");
         assert_eq!(name(&[10.39e6, 4.1e3], None), "kB/s");
         assert_eq!(name(&[115e6, 116e6], None), "MB/s");
@@ -89,8 +122,10 @@ mod tests {
         assert_eq!(name(&[], None), "B/s");
         assert_eq!(name(&[1e6], Some("mbit/s")), "Mbit/s");
         assert_eq!(name(&[1e6], Some("ms")), "MB/s", "no unit of a rate");
-        let megabits: Unit = "Mbit/s".parse().unwrap();
-        assert_eq!(text_in(suiting("B/s", Some(megabits), std::iter::empty()), 2.5e6), "20.00");
+        assert_eq!(text_in(suiting(wanted(Some("Mbit/s")), std::iter::empty()), 2.5e6), "20.00");
+        let bits = |rate| suiting(Wanted { in_bits: true, ..wanted(None) }, [rate, 0.0].into_iter()).name;
+        assert_eq!([117e6, 1e9, 4e3, 0.1].map(bits), ["Mbit/s", "Gbit/s", "kbit/s", "B/s"]);
+        assert!(are_far_apart([2.4e7, 160.0].into_iter()) && !are_far_apart([0.0, 7.0].into_iter()));
         assert!("furlongs".parse::<Unit>().is_err());
     }
 }

@@ -10,6 +10,7 @@ use common::schema::line::Span;
 use crate::columns::{By, LineColumns};
 use crate::dimensions::Watch;
 use crate::group::Group;
+use crate::headline::Headlines;
 use crate::limit::Limit;
 use crate::metric::Metric;
 use crate::open_run::{OpenRun, Run};
@@ -33,6 +34,8 @@ pub struct Gatherer<'a> {
     by_key: HashMap<Vec<u8>, usize>,
     key: Vec<u8>,
     run: Run,
+    /// How many samples share the memory.
+    samples: usize,
     pub groups: Vec<Group>,
     pub remarks: Remarks,
     named: NamedColumns,
@@ -59,6 +62,7 @@ impl<'a> Gatherer<'a> {
             by_key: HashMap::new(),
             key: Vec::new(),
             run: Run::default(),
+            samples: 0,
             groups: Vec::new(),
             remarks: Remarks::default(),
             named,
@@ -75,7 +79,8 @@ impl<'a> Gatherer<'a> {
         }
         let Some(span) = self.columns.span(line) else { return Ok(()) };
         self.remarks.lines += 1;
-        let group = self.group_of(file, line)?;
+        let group = self.group_of(spot.file, line)?;
+        self.groups[group].files[1] = spot.file;
         match span {
             Span::Total => self.take_total(group, line, spot),
             Span::Interval => self.take_interval(group, line, spot),
@@ -83,12 +88,12 @@ impl<'a> Gatherer<'a> {
         Ok(())
     }
 
-    fn group_of(&mut self, file: usize, line: &Line<'_>) -> anyhow::Result<usize> {
+    fn group_of(&mut self, file: u32, line: &Line<'_>) -> anyhow::Result<usize> {
         self.key.clear();
         for by in &self.columns.by {
             match by {
                 By::Tool => self.key.extend_from_slice(line.layout().tool().as_bytes()),
-                By::File => self.key.extend_from_slice(self.files[file].as_bytes()),
+                By::File => self.key.extend_from_slice(self.files[file as usize].as_bytes()),
                 By::Column(column) => self.key.extend_from_slice(line.cell(*column)),
             }
             // Not a byte of UTF-8, so that two columns cannot be shifted against each other.
@@ -102,22 +107,24 @@ impl<'a> Gatherer<'a> {
         }
         let parts = self.key.split(|byte| *byte == 0xff).take(self.plan.by.len());
         let key = parts.map(|part| String::from_utf8_lossy(part).into_owned()).collect();
-        self.groups.push(Group::new(key, line.layout().tag(), self.metrics.len()));
+        let group = Group::new(key, line.layout().tag(), file, self.plan);
+        let most = |headlines: &Headlines| headlines.most(group.is_of_transactions);
+        self.samples += self.plan.headlines.as_ref().map_or(self.metrics.len(), most);
+        self.groups.push(group);
         self.by_key.insert(self.key.clone(), self.groups.len() - 1);
         Ok(self.groups.len() - 1)
     }
 
-    fn samples(&self) -> usize {
-        self.groups.len() * if self.plan.has_all_metrics { self.metrics.len() } else { 1 }
-    }
-
     fn take_total(&mut self, index: usize, line: &Line<'_>, spot: Spot) {
-        let samples = self.samples();
-        let settled = if self.plan.has_all_metrics { None } else { self.groups[index].settled_metric() };
+        let samples = self.samples;
+        let headlines = self.plan.headlines.as_ref();
+        let settled = headlines.and_then(|headlines| Some((headlines, self.groups[index].settled_metric(headlines)?)));
+        let is_of_transactions = self.groups[index].is_of_transactions;
         let mut run = std::mem::take(&mut self.run);
         run.values.clear();
         for (metric, column) in self.metrics.iter().enumerate() {
-            let is_needed = settled.is_none_or(|settled| settled == metric);
+            let is_needed =
+                settled.is_none_or(|(headlines, settled)| headlines.shows(is_of_transactions, settled, metric));
             run.values.push(if is_needed {
                 self.remarks.figure(line, column.index, spot, &self.plan.metrics[metric])
             } else {
@@ -191,7 +198,7 @@ impl<'a> Gatherer<'a> {
 
     /// Takes a run of which no total came.
     fn finish(&mut self, index: usize, open: OpenRun) {
-        let samples = self.samples();
+        let samples = self.samples;
         for ((metric, name), heap) in self.metrics.iter().zip(&self.plan.metrics).zip(&open.heaps) {
             if heap.is_torn(metric.rule) {
                 self.remarks.note_torn(name, open.spot);
@@ -209,7 +216,7 @@ impl<'a> Gatherer<'a> {
 
     /// Takes what is still open.
     pub fn end(&mut self) {
-        let samples = self.samples();
+        let samples = self.samples;
         for index in 0..self.groups.len() {
             for open in std::mem::take(&mut self.groups[index].open) {
                 self.finish(index, open);

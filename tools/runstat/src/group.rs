@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use common::lines::{ColumnIndex, Line, Wanted};
 
 use crate::dimensions::Seen;
+use crate::headline::Headlines;
 use crate::open_run::{OpenRun, Run};
+use crate::plan::Plan;
 use crate::sample::Sample;
 
 /// Runs of nothing but intervals that wait for the word whether the group has totals.
@@ -24,6 +26,9 @@ pub struct Group {
     pub key: Vec<String>,
     /// Schema of its first line.
     pub tag: String,
+    pub is_of_transactions: bool,
+    /// The first and the last file that it has lines in.
+    pub files: [u32; 2],
     pub samples: Vec<Sample>,
     /// Runs that count, with and without values.
     pub runs: u64,
@@ -77,11 +82,13 @@ impl Sums {
 
 impl Group {
     /// A group without runs.
-    pub fn new(key: Vec<String>, tag: &str, metrics: usize) -> Self {
+    pub fn new(key: Vec<String>, tag: &str, file: u32, plan: &Plan) -> Self {
         Self {
+            is_of_transactions: plan.is_of_transactions(&key, tag),
+            files: [file, file],
             key,
             tag: tag.to_owned(),
-            samples: (0..metrics).map(|_| Sample::default()).collect(),
+            samples: (0..plan.metrics.len()).map(|_| Sample::default()).collect(),
             runs: 0,
             left_out: 0,
             sums: Sums::default(),
@@ -182,8 +189,18 @@ impl Group {
     }
 
     /// The first metric that has any value above zero, once there are enough runs to say.
-    pub fn settled_metric(&self) -> Option<usize> {
-        let first = self.samples.iter().position(|sample| sample.extremes().is_some_and(|(_, max)| max > 0.0))?;
+    pub fn settled_metric(&self, headlines: &Headlines) -> Option<usize> {
+        let first = headlines.first(self.is_of_transactions, |metric| self.has_above(metric, 0.0))?;
         (self.samples[first].count() >= SETTLED).then_some(first)
+    }
+
+    /// The metric that suits it: the first with any value above zero, else with any value.
+    pub fn suiting_metric(&self, headlines: &Headlines) -> usize {
+        let first = |above: f64| headlines.first(self.is_of_transactions, |metric| self.has_above(metric, above));
+        first(0.0).or_else(|| first(f64::NEG_INFINITY)).unwrap_or_default()
+    }
+
+    fn has_above(&self, metric: usize, above: f64) -> bool {
+        self.samples[metric].extremes().is_some_and(|(_, max)| max > above)
     }
 }

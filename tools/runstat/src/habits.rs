@@ -24,6 +24,8 @@ const BENCHSTAT: &[Habit] = &[
     habit("benchstat", "--col --table COLUMN", Opt("--pivot")),
     habit("benchstat", "--row --split --group COLUMN", Opt("--by")),
     habit("benchstat", "--filter CONDITION", Opt("--where")),
+    habit("benchstat", "--ignore COLUMN", Note("--by names the columns that tell groups apart")),
+    habit("benchstat", "--sort ORDER", Note("groups stand in the order of their first line")),
     habit("benchstat", "--csv", Words("--format csv")),
     habit("benchstat", "--markdown", Words("--format markdown")),
     habit("benchstat", "--geomean", Words("")),

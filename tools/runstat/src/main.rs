@@ -13,6 +13,7 @@ mod figures;
 mod gather;
 mod group;
 mod habits;
+mod headline;
 mod layout;
 mod limit;
 mod means;

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use common::cli::Usage;
 use common::lines::{Condition, file_name, or_stdin};
-use common::schema::registry;
 use common::schema::role::Better;
+use common::schema::{Schema, registry};
 
-use crate::args::{BottleneckArgs, CellKind, FailOn, GroupArgs};
+use crate::args::{BottleneckArgs, CellKind, FailOn, Format, GroupArgs};
 use crate::figures::Unit;
+use crate::headline::{Headlines, schema_of};
 use crate::limit::Limit;
 
 /// What makes a group when nobody says.
@@ -25,8 +26,8 @@ pub struct Plan {
     pub by: Vec<String>,
     pub against: Option<Against>,
     pub metrics: Vec<String>,
-    /// Whether a group has all of the metrics, or the first that suits it.
-    pub has_all_metrics: bool,
+    /// Which of the metrics suit a group; it has all of those that were asked for.
+    pub headlines: Option<Headlines>,
     pub conditions: Vec<Condition>,
     pub limits: Vec<Limit>,
     pub keeps_flagged: bool,
@@ -86,10 +87,16 @@ impl Plan {
         if cell == CellKind::Verdict && args.pivot.is_some() && against.is_none() {
             return Err(Usage("--cell verdict needs --baseline or --baseline-file".into()));
         }
+        if args.pivot.is_some() && args.show.format == Format::Json {
+            return Err(Usage("--pivot makes a table: --format csv, not json".into()));
+        }
         let pivot = args.pivot.as_ref().map(|column| Pivot { column: place(&mut by, column), cell });
-        let has_all_metrics = !args.metric.is_empty();
-        let headlines = || registry::headlines().into_iter().map(String::from).collect();
-        let metrics: Vec<String> = if has_all_metrics { args.metric.clone() } else { headlines() };
+        let (metrics, headlines) = if args.metric.is_empty() {
+            let (metrics, headlines) = Headlines::new(against.is_none() && pivot.is_none());
+            (metrics, Some(headlines))
+        } else {
+            (args.metric.clone(), None)
+        };
         if let Some(empty) = metrics.iter().chain(&by).find(|name| name.trim().is_empty()) {
             return Err(Usage(format!("'{empty}' is no column (--metric, --by)")));
         }
@@ -98,7 +105,7 @@ impl Plan {
             by,
             against,
             metrics,
-            has_all_metrics,
+            headlines,
             conditions: args.conditions.clone(),
             limits: args.max.clone(),
             keeps_flagged: args.keep_flagged,
@@ -116,7 +123,7 @@ impl Plan {
             by: by.iter().map(|&name| name.into()).collect(),
             against: None,
             metrics: metrics.iter().map(|&name| name.into()).collect(),
-            has_all_metrics: true,
+            headlines: None,
             conditions: Vec::new(),
             limits: Vec::new(),
             keeps_flagged: args.keep_flagged,
@@ -129,7 +136,7 @@ impl Plan {
 
     /// Columns that lines must have for the plan to make sense.
     pub fn named_columns(&self) -> impl Iterator<Item = &str> {
-        let metrics: &[String] = if self.has_all_metrics { &self.metrics } else { &[] };
+        let metrics: &[String] = if self.headlines.is_none() { &self.metrics } else { &[] };
         let limits = self.limits.iter().map(|limit| limit.column.as_str());
         let conditions = self.conditions.iter().map(Condition::column);
         let by = self.by.iter().map(String::as_str).filter(|column| *column != FILE);
@@ -137,6 +144,15 @@ impl Plan {
             .chain(metrics.iter().map(String::as_str))
             .chain(limits)
             .chain(conditions)
+    }
+
+    /// Whether a group with this key is of a network's transactions, as far as the key says so: not if several tests make
+    /// one group, or one comparison. (Of files, people count how many a second are created or looked up.)
+    pub fn is_of_transactions(&self, key: &[String], tag: &str) -> bool {
+        let Some(test) = self.by_index("test") else { return false };
+        let is_compared = self.against.as_ref().is_some_and(|against| against.along == test);
+        let is_one = |schema: &Schema| schema.tests.in_bits && schema.tests.transactions.contains(&key[test].as_str());
+        !is_compared && schema_of(tag).is_some_and(is_one)
     }
 
     /// Index of the column `name` among those that make a group.

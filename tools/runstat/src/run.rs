@@ -28,7 +28,7 @@ pub fn run(args: Args) -> anyhow::Result<Ending> {
 fn groups(args: &GroupArgs) -> anyhow::Result<Ending> {
     let plan = Plan::new(args)?;
     let format = args.show.format();
-    let is_lines = format == Format::Csv && plan.pivot.is_none();
+    let is_lines = format.is_lines() && plan.pivot.is_none();
     let session = args.show.open(&SCHEMA, is_lines)?;
     let files: Vec<String> = plan.files.iter().map(|path| file_name(path)).collect();
 
@@ -48,9 +48,13 @@ fn groups(args: &GroupArgs) -> anyhow::Result<Ending> {
     for advice in advice::find(&recorder, &remarks, mixed) {
         session.console.notice(&advice.to_string());
     }
-    print(&recorder, format, &session)?;
+    let report = Report::new(recorder, args.show.has_colors());
+    print(&report, format, &session)?;
     if let Some(ending) = Ending::of(&session.stop) {
         return Ok(ending);
+    }
+    if let Some(file) = could_be_baseline(&recorder) {
+        session.console.summary(&format!("all groups are of both files: --baseline-file {file} compares them"));
     }
     let has_failed = alarm(&remarks, &recorder, &session) | fails(&recorder, &session);
     Ok(if has_failed { Ending::Failed } else { Ending::Measured })
@@ -93,16 +97,15 @@ fn refuse_nothing(recorder: &Recorder<'_>, remarks: &Remarks) -> anyhow::Result<
     Ok(())
 }
 
-fn print(recorder: &Recorder<'_>, format: Format, session: &Session) -> anyhow::Result<()> {
-    let pivot = recorder.plan.pivot;
-    match (format, pivot) {
-        (Format::Csv, None) => {
-            for line in recorder.lines()? {
+fn print(report: &Report<'_>, format: Format, session: &Session) -> anyhow::Result<()> {
+    match (format, report.recorder.plan.pivot) {
+        (Format::Csv | Format::Json, None) => {
+            for line in report.recorder.lines()? {
                 session.lines.write_line(&line)?;
             }
         }
         (Format::Csv, Some(pivot)) => {
-            let table = Report::new(*recorder).pivot(pivot, true);
+            let table = report.pivot(pivot, true);
             let mut writer = csv::Writer::from_writer(Vec::new());
             writer.write_record(table.titles())?;
             for row in &table.rows {
@@ -111,12 +114,19 @@ fn print(recorder: &Recorder<'_>, format: Format, session: &Session) -> anyhow::
             session.lines.write_line(&String::from_utf8(writer.into_inner()?)?)?;
         }
         _ => {
-            let tables = Report::new(*recorder).tables();
+            let tables = report.tables(show::room(format));
             let texts: Vec<_> = tables.iter().map(|table| show::text(table, format)).collect();
             session.lines.write_line(&texts.join("\n"))?;
         }
     }
     Ok(())
+}
+
+/// The first of two files, where nothing is compared and all groups are in both: people type so what other programs compare.
+fn could_be_baseline<'a>(recorder: &Recorder<'a>) -> Option<&'a str> {
+    let Recorder { plan, files, findings } = *recorder;
+    let ([first, _], None) = (files, &plan.against) else { return None };
+    findings.groups.iter().all(|group| group.files == [0, 1]).then_some(first)
 }
 
 /// `--max`: says which runs are beyond a limit; whether there are any.

@@ -15,7 +15,7 @@ use common::schema::Decimal;
 use common::schema::runstat::{BOTTLENECK, Layer as Own};
 
 use crate::args::{BottleneckArgs, Format};
-use crate::figures::{Unit, suiting, text_in};
+use crate::figures::{Unit, Wanted, suiting, text_in};
 use crate::gather::Gatherer;
 use crate::group::Group;
 use crate::plan::Plan;
@@ -34,7 +34,7 @@ const NAMED_LINES: usize = 12;
 pub fn run(args: &BottleneckArgs) -> anyhow::Result<Ending> {
     let plan = Plan::of_path(args, reading::BY, reading::METRICS)?;
     let format = args.show.format();
-    let session = args.show.open(&BOTTLENECK, format == Format::Csv)?;
+    let session = args.show.open(&BOTTLENECK, format.is_lines())?;
     let files: Vec<String> = plan.files.iter().map(|path| file_name(path)).collect();
 
     let (mut gatherer, wanted) = Gatherer::new(&plan, &files);
@@ -84,11 +84,11 @@ impl Teller<'_> {
     fn tell(&self, path: &Path, format: Format, session: &Session) -> anyhow::Result<()> {
         let decision = verdict::decide(path, self.measured);
         let rates = self.measured.layers.iter().map(|layer| layer.rate.median).chain(path.rate.map(|rate| rate.median));
-        let unit = suiting("B/s", None, rates);
+        let unit = suiting(Wanted { base: "B/s", asked: None, in_bits: false }, rates);
         let explanation = Explanation { path, measured: self.measured, decision: &decision, unit };
         let rows = self.rows(path, &decision, &explanation);
         let sentences = explanation.sentences();
-        if format == Format::Csv {
+        if format.is_lines() {
             for row in &rows {
                 session.lines.write_line(&self.line(row, path)?)?;
             }
@@ -101,16 +101,17 @@ impl Teller<'_> {
             title: format!("{}, rates in {}", path.name(), unit.name),
             columns: vec![
                 Column::words("layer"),
-                Column::numbers("n"),
-                Column::numbers("rate"),
-                Column::numbers("interval"),
-                Column::numbers("used"),
+                Column::numbers("n").worth(5),
+                Column::numbers("rate").worth(2),
+                Column::numbers("interval").worth(4),
+                Column::numbers("used").worth(3),
                 Column::words("verdict"),
-                Column::words("lines"),
+                Column::words("lines").worth(6),
             ],
             rows: rows.iter().map(|row| self.cells(row, unit)).collect(),
         };
-        session.lines.write_line(&(show::text(&table, format) + "\n" + &sentences.join("\n") + "\n\n"))
+        let sentences = sentences.map(|sentence| show::sentence(&sentence, format));
+        session.lines.write_line(&(show::text(&table, format) + "\n" + &sentences.concat() + "\n"))
     }
 
     fn rows<'b>(&'b self, path: &'b Path, decision: &Decision, explanation: &Explanation<'_>) -> Vec<Row<'b>> {

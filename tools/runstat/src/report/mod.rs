@@ -1,82 +1,109 @@
 //! The findings as tables: one for each metric, or one with a column for each value of `--pivot`.
 
 mod keys;
+mod part;
 mod pivot;
 
 use common::output::grid::{Column, Grid};
-use common::schema::registry;
 
 use crate::comparison::{Comparison, Summary};
-use crate::distinct::distinct;
-use crate::figures::{Unit, percent, probability, suiting, text_in};
-use crate::means;
+use crate::figures::{Unit, percent, probability, text_in};
+use crate::means::{self, GeometricMean};
 use crate::plan::{Against, better_word};
 use crate::record::Recorder;
 use crate::statistics::Interval;
 use keys::Keys;
+use part::Part;
+
+/// The columns of a table of statistics: what goes first where there is no room has the highest number.
+const STATISTICS: [(&str, u8); 9] = [
+    ("n", 2),
+    ("median", 1),
+    ("95 % interval", 3),
+    ("mean", 5),
+    ("sd", 6),
+    ("min", 7),
+    ("max", 8),
+    ("cv", 4),
+    ("outliers", 9),
+];
+
+/// Those of a comparison. A verdict is what it is for.
+const COMPARISONS: [(&str, u8); 8] = [
+    ("n", 5),
+    ("baseline", 6),
+    ("median", 3),
+    ("ratio", 2),
+    ("95 % interval", 4),
+    ("of means", 8),
+    ("p", 7),
+    ("verdict", 1),
+];
 
 /// Makes tables of findings.
 pub struct Report<'a> {
-    recorder: Recorder<'a>,
-    units: Vec<Unit>,
+    pub recorder: Recorder<'a>,
+    has_colors: bool,
 }
 
 impl<'a> Report<'a> {
-    /// Chooses a unit for each metric.
-    pub fn new(recorder: Recorder<'a>) -> Self {
-        let findings = recorder.findings;
-        let units = (0..recorder.plan.metrics.len()).map(|metric| {
-            let of_metric = || findings.summaries.iter().filter(move |summary| summary.metric == metric);
-            suiting(
-                registry::unit(&recorder.plan.metrics[metric]),
-                recorder.plan.unit,
-                of_metric().filter_map(|summary| summary.median),
-            )
-        });
-        Self { units: units.collect(), recorder }
+    /// Of these.
+    pub fn new(recorder: Recorder<'a>, has_colors: bool) -> Self {
+        Self { recorder, has_colors }
     }
 
-    /// The tables.
-    pub fn tables(&self) -> Vec<Grid> {
+    /// The tables, for so many characters.
+    pub fn tables(&self, width: usize) -> Vec<Grid> {
         let plan = self.recorder.plan;
         if let Some(pivot) = plan.pivot {
-            return vec![self.pivot(pivot, false)];
+            return self.pivot(pivot, false).folded(width);
         }
-        let metrics = distinct(self.recorder.findings.summaries.iter().map(|summary| summary.metric));
+        let mut parts = part::parts(&self.recorder);
         match &plan.against {
-            Some(against) => metrics.into_iter().map(|metric| self.comparisons(metric, against)).collect(),
-            None => metrics.into_iter().map(|metric| self.statistics(metric)).collect(),
+            Some(against) => {
+                let findings = self.recorder.findings;
+                parts.retain(|part| part.summaries.iter().any(|index| findings.comparison(*index).is_some()));
+                // What is about several tables stands below the last of them.
+                let is_last = |index: usize| parts[index + 1..].iter().all(|part| part.metric != parts[index].metric);
+                let tables = parts.iter().enumerate();
+                tables.map(|(index, part)| self.comparisons(part, against, is_last(index))).collect()
+            }
+            None => parts.iter().map(|part| self.statistics(part)).collect(),
         }
     }
 
-    fn statistics(&self, metric: usize) -> Grid {
-        let findings = self.recorder.findings;
-        let of_metric: Vec<_> = findings.summaries.iter().filter(|summary| summary.metric == metric).collect();
-        let keys = Keys::of(&self.recorder, of_metric.iter().map(|summary| summary.group), None);
-        let mut table = Grid { title: self.title(metric, &keys), ..Grid::default() };
+    fn statistics(&self, part: &Part) -> Grid {
+        let summaries: Vec<_> = part.summaries.iter().map(|index| &self.recorder.findings.summaries[*index]).collect();
+        let keys = Keys::of(&self.recorder, summaries.iter().map(|summary| summary.group), None);
+        let mut table = Grid { title: self.title(part, &keys), ..Grid::default() };
         table.columns = keys.columns(&self.recorder);
-        let has_interval = of_metric.iter().any(|summary| summary.interval.is_some());
-        let has_outliers = of_metric.iter().any(|summary| summary.outliers > 0);
-        let figures = ["n", "median", "95 % interval", "mean", "sd", "min", "max", "cv", "outliers"];
-        let is_shown = |name: &&str| match *name {
+        let has_interval = summaries.iter().any(|summary| summary.interval.is_some());
+        let has_outliers = summaries.iter().any(|summary| summary.outliers > 0);
+        let has_several = summaries.iter().any(|summary| summary.n > 1);
+        let is_shown = |name: &str| match name {
+            "n" | "median" => true,
             "95 % interval" => has_interval,
             "outliers" => has_outliers,
-            _ => true,
+            _ => has_several,
         };
-        table.columns.extend(figures.iter().filter(|name| is_shown(name)).map(|name| match *name {
-            "outliers" => Column::words(name),
-            _ => Column::numbers(name),
+        let figures: Vec<_> = STATISTICS.into_iter().filter(|(name, _)| is_shown(name)).collect();
+        table.columns.extend(figures.iter().map(|(name, worth)| match *name {
+            "outliers" => Column::words(name).worth(*worth),
+            _ => Column::numbers(name).worth(*worth),
         }));
-        for summary in of_metric {
+        for summary in summaries {
             let mut row = keys.cells(&self.recorder, summary.group);
-            row.extend(figures.iter().filter(|name| is_shown(name)).map(|&name| self.figure(summary, name)));
+            row.extend(figures.iter().map(|(name, _)| self.figure(summary, name, part.unit)));
             table.rows.push(row);
         }
         table
     }
 
-    fn figure(&self, summary: &Summary, name: &str) -> String {
-        let unit = self.units[summary.metric];
+    /// One run's number stands once.
+    fn figure(&self, summary: &Summary, name: &str, unit: Unit) -> String {
+        if summary.n == 1 && !["n", "median"].contains(&name) {
+            return String::new();
+        }
         let text = |value: Option<f64>| value.map(|value| text_in(unit, value)).unwrap_or_default();
         match name {
             "n" => summary.n.to_string(),
@@ -104,45 +131,63 @@ impl<'a> Report<'a> {
         }
     }
 
-    fn comparisons(&self, metric: usize, against: &Against) -> Grid {
+    fn comparisons(&self, part: &Part, against: &Against, is_last: bool) -> Grid {
         let findings = self.recorder.findings;
-        let of_metric = |comparison: &&Comparison| findings.summaries[comparison.of].metric == metric;
-        let rows: Vec<_> = findings.comparisons.iter().filter(of_metric).collect();
+        let is_of_part = |comparison: &&Comparison| part.summaries.contains(&comparison.of);
+        let rows: Vec<_> = findings.comparisons.iter().filter(is_of_part).collect();
         let groups = rows.iter().map(|comparison| findings.summaries[comparison.of].group);
         let keys = Keys::of(&self.recorder, groups, Some(against.along));
-        let title = format!("{}; compared with {}", self.title(metric, &keys), quoted(&against.baseline));
+        let title = format!("{}; compared with {}", self.title(part, &keys), quoted(&against.baseline));
         let mut table = Grid { title, ..Grid::default() };
         table.columns = keys.columns(&self.recorder);
-        let figures = ["n", "baseline", "median", "ratio", "95 % interval", "of means", "p", "verdict"];
-        table.columns.extend(figures.iter().map(|name| match *name {
-            "verdict" => Column::words(name),
-            _ => Column::numbers(name),
+        let has_interval = |comparison: &&Comparison| {
+            comparison.ratio.or(comparison.difference).is_some_and(|shift| shift.interval.is_some())
+        };
+        let is_shown = |name: &str| match name {
+            "95 % interval" => rows.iter().any(has_interval),
+            "p" => rows.iter().any(|comparison| comparison.test.is_some()),
+            _ => true,
+        };
+        let figures: Vec<_> = COMPARISONS.into_iter().filter(|(name, _)| is_shown(name)).collect();
+        table.columns.extend(figures.iter().map(|(name, worth)| match *name {
+            "verdict" if self.has_colors => Column::words(name).worth(*worth).styled(style),
+            "verdict" => Column::words(name).worth(*worth),
+            _ => Column::numbers(name).worth(*worth),
         }));
         for comparison in rows {
             let mut row = keys.cells(&self.recorder, findings.summaries[comparison.of].group);
-            row.extend(figures.map(|name| self.comparison_figure(comparison, name)));
+            row.extend(figures.iter().map(|(name, _)| self.comparison_figure(comparison, name, part.unit)));
             table.rows.push(row);
         }
-        for mean in means::of(self.recorder.findings, self.recorder.plan).iter().filter(|mean| mean.metric == metric) {
-            let test_column = self.recorder.plan.by_index("test");
+        let test_column = self.recorder.plan.by_index("test");
+        let has_test = |test: &str| {
+            let groups = part.summaries.iter().map(|index| &findings.groups[findings.summaries[*index].group]);
+            test_column.is_some_and(|column| groups.into_iter().any(|group| group.key[column] == test))
+        };
+        let is_here = |mean: &&GeometricMean| {
+            mean.metric == part.metric && if mean.test.is_empty() { is_last } else { has_test(&mean.test) }
+        };
+        for mean in means::of(self.recorder.findings, self.recorder.plan).iter().filter(is_here) {
             let key = keys.places.iter().map(|&column| match column {
                 column if column == against.along => mean.side.clone(),
                 column if Some(column) == test_column => mean.test.clone(),
                 _ => String::new(),
             });
             let mut row: Vec<String> = key.collect();
-            let text = format!("geometric mean of {}", mean.groups);
-            row.extend(["", "", "", &percent(mean.ratio), "", "", "", &text].map(String::from));
+            row.extend(figures.iter().map(|(name, _)| match *name {
+                "ratio" => percent(mean.ratio),
+                "verdict" => format!("geomean of {}", mean.groups),
+                _ => String::new(),
+            }));
             table.rows.push(row);
         }
         table
     }
 
-    fn comparison_figure(&self, comparison: &Comparison, name: &str) -> String {
+    fn comparison_figure(&self, comparison: &Comparison, name: &str, unit: Unit) -> String {
         let findings = self.recorder.findings;
         let here = &findings.summaries[comparison.of];
         let there = comparison.baseline.map(|baseline| &findings.summaries[baseline]);
-        let unit = self.units[here.metric];
         let is_alone = comparison.verdict == crate::verdict::Verdict::OnlyBaseline;
         let text = |value: Option<f64>| value.map(|value| text_in(unit, value)).unwrap_or_default();
         match name {
@@ -175,21 +220,31 @@ impl<'a> Report<'a> {
         }
     }
 
-    fn metric_words(&self, metric: usize) -> String {
-        let (name, unit) = (&self.recorder.plan.metrics[metric], self.units[metric].name);
-        if unit.is_empty() { name.clone() } else { format!("{name} in {unit}") }
+    fn metric_words(&self, metric: usize, unit: Unit) -> String {
+        let name = &self.recorder.plan.metrics[metric];
+        if unit.name.is_empty() { name.clone() } else { format!("{name} in {}", unit.name) }
     }
 
-    fn title(&self, metric: usize, keys: &Keys) -> String {
-        let better = match better_word(&self.recorder.plan.metrics[metric]) {
+    fn title(&self, part: &Part, keys: &Keys) -> String {
+        let better = match better_word(&self.recorder.plan.metrics[part.metric]) {
             "" => String::new(),
             word => format!(", {word} is better"),
         };
-        let mut title = self.metric_words(metric) + &better;
+        let mut title = self.metric_words(part.metric, part.unit) + &better;
         for (name, value) in &keys.constant {
             title.extend(["; ", name, " ", &quoted(value)]);
         }
         title
+    }
+}
+
+/// Green is better and red is worse (ECMA-48, select graphic rendition).
+fn style(cell: &str) -> Option<&'static str> {
+    // In a pivot, the ratio stands before the word.
+    match cell.rsplit(' ').next() {
+        Some("better") => Some("32"),
+        Some("worse") => Some("31"),
+        _ => None,
     }
 }
 

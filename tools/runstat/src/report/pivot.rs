@@ -2,11 +2,11 @@
 
 use common::output::grid::{Column, Grid};
 
-use super::{Report, quoted};
+use super::{Report, part, quoted, style};
 use crate::args::CellKind;
 use crate::comparison::Summary;
 use crate::distinct::distinct;
-use crate::figures::{percent, text_in};
+use crate::figures::{Unit, percent, text_in};
 use crate::plan::{Against, Pivot};
 use crate::record::Recorder;
 
@@ -34,7 +34,8 @@ impl<'a> Report<'a> {
                 let titles = metrics.iter().map(|metric| format!("{value} {}", plan.metrics[*metric]));
                 table.columns.extend(titles.map(|title| Column::numbers(&title)));
             } else {
-                table.columns.push(Column::numbers(value));
+                let column = Column::numbers(value);
+                table.columns.push(if self.has_colors { column.styled(style) } else { column });
             }
         }
         for rest in rests.iter().filter(is_row) {
@@ -64,7 +65,7 @@ impl<'a> Report<'a> {
                 && self.rest(summary.group, pivot) == rest
         };
         let Some(index) = findings.summaries.iter().position(is_it) else { return String::new() };
-        let (summary, unit) = (&findings.summaries[index], self.units[metric]);
+        let (summary, unit) = (&findings.summaries[index], self.unit(metric));
         let figure = match pivot.cell {
             CellKind::Median => summary.median,
             CellKind::Mean => summary.mean,
@@ -85,6 +86,12 @@ impl<'a> Report<'a> {
         }
     }
 
+    /// A table has one unit for all that it says of a metric.
+    fn unit(&self, metric: usize) -> Unit {
+        let summaries = self.recorder.findings.summaries.iter();
+        part::unit_of(&self.recorder, summaries.filter(move |summary| summary.metric == metric))
+    }
+
     fn pivot_title(&self, metrics: &[usize], pivot: Pivot) -> String {
         let plan = self.recorder.plan;
         let what = match pivot.cell {
@@ -95,7 +102,7 @@ impl<'a> Report<'a> {
             CellKind::N => "number of runs",
             CellKind::Verdict => "ratio and verdict",
         };
-        let metrics: Vec<_> = metrics.iter().map(|metric| self.metric_words(*metric)).collect();
+        let metrics: Vec<_> = metrics.iter().map(|metric| self.metric_words(*metric, self.unit(*metric))).collect();
         let mut title = format!("{what} of {}", metrics.join(", "));
         if let (CellKind::Verdict, Some(against)) = (pivot.cell, &plan.against) {
             title.extend(["; compared with ", &quoted(&against.baseline)]);

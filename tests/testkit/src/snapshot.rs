@@ -1,0 +1,49 @@
+//! Texts that people see, against those in `tests/snapshots/screens/`. `make snapshots` records them anew: it runs the tests
+//! of all modules called `screens`.
+
+use std::fs;
+use std::path::Path;
+
+/// Set to record what is shown instead of comparing it.
+const RECORD: &str = "LINEBENCH_RECORD";
+
+/// Checks a text against the recorded one of this name, as in `runstat-statistics-80`.
+///
+/// # Panics
+/// If it is another one, or none is recorded.
+pub fn check(name: &str, text: &str) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../snapshots/screens");
+    check_in(&folder, name, text, std::env::var_os(RECORD).is_some());
+}
+
+fn check_in(folder: &Path, name: &str, text: &str, records: bool) {
+    let path = folder.join(format!("{name}.txt"));
+    if records {
+        fs::create_dir_all(folder).expect("a folder for screens");
+        fs::write(&path, text).expect("a screen to record");
+        return;
+    }
+    let recorded = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}; {REMEDY}"));
+    assert!(recorded == text, "{name} shows\n{text}\nand not\n{recorded}\n{REMEDY}");
+}
+
+const REMEDY: &str = "`make snapshots` records it anew";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_screen_is_as_recorded_or_named() {
+        let scratch = tempfile::tempdir().unwrap();
+        let folder = scratch.path().join("screens");
+        let differs = |text: &str| {
+            let why = std::panic::catch_unwind(|| check_in(&folder, "probe-80", text, false)).err()?;
+            Some(why.downcast_ref::<String>().unwrap().clone())
+        };
+        assert!(differs("a\n").unwrap().starts_with("probe-80: "), "there is none");
+        check_in(&folder, "probe-80", "a\n", true);
+        assert_eq!(differs("a\n"), None);
+        assert!(differs("b\n").unwrap().contains("probe-80 shows\nb\n"));
+    }
+}
