@@ -31,7 +31,7 @@ pub fn run(args: Args) -> anyhow::Result<Ending> {
     }
     let stop = Stop::on_signals(output::stdout_pipe())?;
     let (table, wanted) = Table::new(&plan.request, &plan.conditions);
-    let screen = Screen::new(plan.tees, plan.characters, plan.is_ascii);
+    let screen = Screen::new(&plan);
     let growing = RefCell::new(Growing { table, screen, plan: &plan, due: None, last: None });
 
     let beside = Meanwhile { growing: &growing, tee: plan.tees.then(Tee::default), stop: &stop };

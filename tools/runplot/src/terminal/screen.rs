@@ -1,13 +1,15 @@
 //! Where the chart appears: printed once, or over and over at the same place of a terminal.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::os::fd::AsFd;
 
+use common::output::Color;
 use terminal_size::terminal_size_of;
 
 use super::canvas::Style;
 use super::draw::draw;
 use crate::chart::Chart;
+use crate::plan::{Drawn, Plan};
 
 /// Characters of a chart where there is no terminal to ask.
 const USUAL: (u32, u32) = (80, 24);
@@ -21,18 +23,18 @@ pub struct Screen {
     is_stderr: bool,
     size: Option<(u32, u32)>,
     style: Style,
+    /// It is drawn over and over: what has scrolled away cannot be.
+    is_live: bool,
     /// Lines of the chart that is there, to be drawn over.
     drawn: usize,
 }
 
 impl Screen {
     /// stdout, or stderr while lines go to stdout.
-    pub fn new(is_stderr: bool, size: Option<(u32, u32)>, is_ascii: bool) -> Self {
-        let is_terminal = if is_stderr { io::stderr().is_terminal() } else { io::stdout().is_terminal() };
-        let is_plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
-            || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let style = Style { is_ascii, has_colours: is_terminal && !is_plain, has_several: false };
-        Self { is_stderr, size, style, drawn: 0 }
+    pub fn new(plan: &Plan) -> Self {
+        let has_colours = if plan.tees { Color::Auto.is_on(&io::stderr()) } else { Color::Auto.is_on(&io::stdout()) };
+        let style = Style { is_ascii: plan.is_ascii, has_colours, has_several: false };
+        Self { is_stderr: plan.tees, size: plan.characters, style, is_live: plan.chart == Some(Drawn::Live), drawn: 0 }
     }
 
     /// Draws the chart over the one before.
@@ -48,15 +50,10 @@ impl Screen {
     fn lines(&self, chart: &Chart) -> Vec<String> {
         let (width, height) = self.size.or_else(|| self.ask()).unwrap_or(USUAL);
         let mut lines = draw(chart, (width as usize, height as usize), self.style);
-        if self.drawn > 0 || self.is_terminal() {
-            // What has scrolled away cannot be drawn over.
+        if self.is_live {
             lines.truncate(self.ask().map_or(usize::MAX, |(_, rows)| rows as usize));
         }
         lines
-    }
-
-    fn is_terminal(&self) -> bool {
-        if self.is_stderr { io::stderr().is_terminal() } else { io::stdout().is_terminal() }
     }
 
     /// The terminal's size, but for a line for what follows.
