@@ -37,6 +37,12 @@ fn a_sweep() {
 }
 
 #[test]
+fn phases_of_one_tree() {
+    let where_it_is = ["--where", "target=.", "--kind", "runs"];
+    is_as_recorded("phases", &[&["../fixtures/runstat/mixed.csv"], &where_it_is[..]].concat());
+}
+
+#[test]
 fn letters_of_ascii() {
     is_as_recorded("ascii", &["latency.csv", "--ascii"]);
 }
