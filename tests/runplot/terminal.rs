@@ -94,6 +94,22 @@ fn a_warning_on_a_terminal_is_followed_by_the_chart_alone() {
 }
 
 #[test]
+fn what_the_measuring_tool_says_at_its_end_stays_above_the_last_chart() {
+    let scratch = Scratch::new();
+    let lines = intervals(6, |_| 0);
+    let (first, last) = (scratch.log(&lines[..4]), scratch.path("last.csv"));
+    fs::write(&last, lines[4..].join("\n") + "\n" + &total("a", 1, "5e6") + "\n").unwrap();
+    let feed =
+        "cat $1; sleep 0.5; cat $2; echo 'probe: 5 MB/s, said at the end' >&2; echo 'on two lines' >&2; sleep 0.5";
+    let script = format!("({feed}) | {} --live", runplot().path());
+    let shown =
+        Terminal::of_width(80).run(&Tool::new("sh"), &["-c", &script, "sh", &first, last.to_str().unwrap()]).text();
+    assert!(shown.contains("said at the end\non two lines\nthroughput over time"), "{shown}");
+    // No title without its chart.
+    assert_eq!(shown.matches("throughput over time").count(), shown.matches("seconds since").count(), "{shown}");
+}
+
+#[test]
 fn a_live_chart_on_a_terminal_is_drawn_over_itself() {
     if !testkit::has_program("script", "bsdutils") {
         return;

@@ -25,8 +25,10 @@ pub struct Screen {
     style: Style,
     /// It is drawn over and over: what has scrolled away cannot be.
     is_live: bool,
-    /// Lines of the chart that is there, to be drawn over.
-    drawn: usize,
+    /// The chart that is there, to be drawn over.
+    drawn: Vec<String>,
+    /// Something else may stand below it.
+    is_left: bool,
 }
 
 impl Screen {
@@ -34,16 +36,35 @@ impl Screen {
     pub fn new(plan: &Plan) -> Self {
         let has_colours = if plan.tees { Color::Auto.is_on(&io::stderr()) } else { Color::Auto.is_on(&io::stdout()) };
         let style = Style { is_ascii: plan.is_ascii, has_colours, has_several: false };
-        Self { is_stderr: plan.tees, size: plan.characters, style, is_live: plan.chart == Some(Drawn::Live), drawn: 0 }
+        Self {
+            is_stderr: plan.tees,
+            size: plan.characters,
+            style,
+            is_live: plan.chart == Some(Drawn::Live),
+            drawn: Vec::new(),
+            is_left: false,
+        }
+    }
+
+    /// A measurement has ended, and its tool may say something: the chart that is there stays, and the next is drawn below.
+    pub fn leave(&mut self) {
+        self.is_left = true;
     }
 
     /// Draws the chart over the one before.
     pub fn redraw(&mut self, chart: &Chart) -> io::Result<()> {
         let lines = self.lines(chart);
+        if lines == self.drawn {
+            return Ok(());
+        }
         // Up to where it began, and clear from there (ECMA-48, CUU and ED).
-        let mut text = if self.drawn > 0 { format!("\u{1b}[{}A\u{1b}[J", self.drawn) } else { String::new() };
-        self.drawn = lines.len();
-        text.extend(lines.into_iter().flat_map(|line| [line, "\n".into()]));
+        let mut text = match self.drawn.len() {
+            0 => String::new(),
+            _ if self.is_left => String::new(),
+            height => format!("\u{1b}[{height}A\u{1b}[J"),
+        };
+        text.extend(lines.iter().flat_map(|line| [line, "\n"]));
+        (self.drawn, self.is_left) = (lines, false);
         self.write(&text)
     }
 
