@@ -8,6 +8,8 @@ mod input;
 mod kinds;
 #[path = "runplot/pictures.rs"]
 mod pictures;
+#[path = "runplot/screens.rs"]
+mod screens;
 #[path = "runplot/terminal.rs"]
 mod terminal;
 

@@ -31,8 +31,8 @@ fn a_png_has_the_size_that_was_asked_for_and_needs_no_fonts() {
 fn a_picture_without_room_for_its_panels_is_refused() {
     let scratch = Scratch::new();
     let path = scratch.path("small.svg");
-    let log = scratch
-        .log(&["read", "write", "create", "delete", "stat"].map(|test| total("a", 1, "5e6").replace("tcp_recv", test)));
+    let of_both = |test: &str| ["a", "b"].map(|label| total(label, 1, "5e6").replace("tcp_recv", test));
+    let log = scratch.log(&["read", "write", "create", "delete", "stat"].map(of_both).concat());
     let _ =
         runplot().run(&[&log, "-o", path.to_str().unwrap(), "--size", "320x200"]).failure(2, &["--size", "5 panels"]);
     assert!(!path.exists());

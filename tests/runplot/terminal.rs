@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
+use testkit::screen::Terminal;
 use testkit::{Tool, eventually};
 
 use super::{HEADER, Scratch, intervals, piped, runplot, total};
@@ -79,6 +80,33 @@ fn a_reader_that_goes_away_ends_it_quietly() {
         Tool::new("timeout").run(&["20", "bash", "-c", &format!("set -o pipefail; {script}; echo ${{PIPESTATUS[1]}}")]);
     let ended = ended.success();
     assert_eq!((ended.stdout.lines().last(), ended.stderr.as_str()), (Some("0"), ""), "{ended:?}");
+}
+
+#[test]
+fn a_warning_on_a_terminal_is_followed_by_the_chart_alone() {
+    let scratch = Scratch::new();
+    let log = scratch.log(&["notes of mine".into(), total("a", 1, "5e6")]);
+    let shown = Terminal::of_width(200).run(&runplot(), &[&log]);
+    assert!(shown.rows[0].ends_with("not a line of these tools: 2"), "{}", shown.text());
+    assert!(shown.rows[1].starts_with("throughput of runs") && !shown.text().contains("0/0"), "{}", shown.text());
+    let raw = String::from_utf8(shown.raw).unwrap().replace("\r\n", "");
+    assert!(!raw.contains('\r') && !raw.contains("\u{1b}[K"), "nothing is drawn over: {raw:?}");
+}
+
+#[test]
+fn what_the_measuring_tool_says_at_its_end_stays_above_the_last_chart() {
+    let scratch = Scratch::new();
+    let lines = intervals(6, |_| 0);
+    let (first, last) = (scratch.log(&lines[..4]), scratch.path("last.csv"));
+    fs::write(&last, lines[4..].join("\n") + "\n" + &total("a", 1, "5e6") + "\n").unwrap();
+    let feed =
+        "cat $1; sleep 0.5; cat $2; echo 'probe: 5 MB/s, said at the end' >&2; echo 'on two lines' >&2; sleep 0.5";
+    let script = format!("({feed}) | {} --live", runplot().path());
+    let shown =
+        Terminal::of_width(80).run(&Tool::new("sh"), &["-c", &script, "sh", &first, last.to_str().unwrap()]).text();
+    assert!(shown.contains("said at the end\non two lines\nthroughput over time"), "{shown}");
+    // No title without its chart.
+    assert_eq!(shown.matches("throughput over time").count(), shown.matches("seconds since").count(), "{shown}");
 }
 
 #[test]

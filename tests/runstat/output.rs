@@ -120,6 +120,20 @@ fn verdicts_have_colours_where_somebody_looks() {
 }
 
 #[test]
+fn a_warning_on_a_terminal_is_followed_by_the_table_alone() {
+    let mut log = Log::new();
+    let file =
+        log.text("notes of mine\n").rates("a", &["1", "1"]).nfs("write", &[("bytes_per_s", "1")]).save("log.csv");
+    for args in [&[file.as_str()][..], &["bottleneck", &file]] {
+        let shown = Terminal::of_width(400).run(&runstat(), args);
+        assert!(shown.rows[0].ends_with("not a line of these tools: 1"), "{}", shown.text());
+        assert!(!shown.rows[1].starts_with("runstat") && !shown.text().contains("0/0"), "{}", shown.text());
+        let raw = String::from_utf8(shown.raw).unwrap();
+        assert!(!raw.replace("\r\n", "").contains(['\r', '\u{1b}']), "nothing is drawn over: {raw:?}");
+    }
+}
+
+#[test]
 fn statistics_append_to_a_file_under_one_header() {
     let mut log = Log::new();
     let file = log.rates("a", &["1", "2"]).save("log.csv");

@@ -78,7 +78,9 @@ pub fn room(file: impl AsFd) -> usize {
 
 /// Words for people in lines of this width at most.
 pub fn wrapped(words: &str, width: usize) -> String {
-    textwrap::wrap(&harmless(words), width.max(1)).into_iter().flat_map(|line| [line, "\n".into()]).collect()
+    // A date or a label with hyphens is one word.
+    let options = textwrap::Options::new(width.max(1)).word_splitter(textwrap::WordSplitter::NoHyphenation);
+    textwrap::wrap(&harmless(words), options).into_iter().flat_map(|line| [line, "\n".into()]).collect()
 }
 
 impl Grid {
@@ -226,6 +228,11 @@ mod tests {
         let text = coloured.text(usize::MAX);
         assert!(text.contains("\n\x1b[32ma|b\x1b[0m        12345       7\n"), "{text:?}");
         assert_eq!(coloured.markdown(), grid().markdown());
+    }
+
+    #[test]
+    fn words_with_hyphens_are_whole() {
+        assert_eq!(wrapped("since 2026-11-30 12:00", 13), "since\n2026-11-30\n12:00\n");
     }
 
     #[test]

@@ -31,8 +31,8 @@ pub fn run(args: Args) -> anyhow::Result<Ending> {
     }
     let stop = Stop::on_signals(output::stdout_pipe())?;
     let (table, wanted) = Table::new(&plan.request, &plan.conditions);
-    let screen = Screen::new(plan.tees, plan.characters, plan.is_ascii);
-    let growing = RefCell::new(Growing { table, screen, plan: &plan, due: None, last: None });
+    let screen = Screen::new(&plan);
+    let growing = RefCell::new(Growing { table, screen, plan: &plan, is_in_run: false, due: None, last: None });
 
     let beside = Meanwhile { growing: &growing, tee: plan.tees.then(Tee::default), stop: &stop };
     let reading = Reading { files: &plan.files, wanted: &wanted, stop: &stop, console: &console };
@@ -55,6 +55,8 @@ struct Growing<'a> {
     table: Table,
     screen: Screen,
     plan: &'a Plan,
+    /// Its total is still to come, and what the measuring tool says at the end.
+    is_in_run: bool,
     /// When lines that came since will be drawn.
     due: Option<Instant>,
     last: Option<Instant>,
@@ -84,7 +86,16 @@ impl Beside for Meanwhile<'_, '_> {
 
 impl Growing<'_> {
     fn take(&mut self, line: &Line<'_>) {
+        let rows = self.table.rows.len();
         self.table.take(line);
+        match self.table.rows.get(rows) {
+            Some(row) if row.is_interval => self.is_in_run = true,
+            Some(_) if self.is_in_run => {
+                self.is_in_run = false;
+                self.screen.leave();
+            }
+            _ => {}
+        }
         if self.plan.chart == Some(Drawn::Live) {
             let now = Instant::now();
             let due = *self.due.get_or_insert_with(|| self.last.map_or(now, |last| now.max(last + REDRAW)));

@@ -7,6 +7,8 @@ mod sweep;
 mod time;
 mod words;
 
+pub use words::MOST_SERIES;
+
 use std::collections::BTreeSet;
 
 use anyhow::bail;

@@ -2,7 +2,7 @@
 
 use common::figures::median;
 
-use super::rows::{by_test, keys_of, metric, totals};
+use super::rows::{by_test, is_request, keys_of, metric, totals};
 use super::words::{about_flagged, title, values_axis};
 use crate::chart::{Arrangement, Axis, Chart, Dot, Mark, Panel, Remark, Series};
 use crate::columns;
@@ -29,29 +29,22 @@ pub fn chart(table: &Table, request: &Request) -> anyhow::Result<Chart> {
             labels.push(label);
         }
     }
-    let tests = by_test(table, &rows);
+    let bundles = bundles(table, request, by_test(table, &rows))?;
     let mut drawn = 0;
-    let (mut panels, mut remarks, mut first_metric) = (Vec::new(), Vec::new(), None);
-    for (test, rows) in &tests {
-        let metric = match metric(table, request, rows) {
-            Ok(metric) => metric,
-            // A test without any rate beside others that have one.
-            Err(error) if tests.len() == 1 || !request.y.is_empty() => return Err(error),
-            Err(_) => continue,
-        };
-        first_metric = first_metric.or(Some(metric));
-        let groups = group(table, request, rows, metric);
+    let (mut panels, mut remarks) = (Vec::new(), Vec::new());
+    for bundle in &bundles {
+        let groups = group(table, request, bundle);
         let room = MOST_ROWS.saturating_sub(drawn);
         if groups.len() > room {
-            remarks.push(Remark::Rows { test: (*test).into(), drawn: room, of: groups.len() });
+            remarks.push(Remark::Rows { test: bundle.tests.join(", "), drawn: room, of: groups.len() });
         }
         let groups: Vec<_> = groups.into_iter().take(room).collect();
         drawn += groups.len();
         if !groups.is_empty() {
-            panels.push(panel(table, request, test, metric, &groups, &labels, tests.len() > 1));
+            panels.push(panel(table, request, bundle, &groups, &labels, bundles.len() > 1));
         }
     }
-    let Some(first_metric) = first_metric.filter(|_| !panels.is_empty()) else {
+    let Some(first_metric) = bundles.first().map(|bundle| bundle.metric).filter(|_| !panels.is_empty()) else {
         anyhow::bail!("no total line has a number to draw (--y)");
     };
     let caption = "bar: median; box: its 95 % confidence interval, from 6 runs on; dots: runs".to_owned();
@@ -65,6 +58,53 @@ pub fn chart(table: &Table, request: &Request) -> anyhow::Result<Chart> {
     })
 }
 
+/// What stands in one panel.
+struct Bundle<'a> {
+    tests: Vec<&'a str>,
+    metric: &'a str,
+    rows: Vec<usize>,
+    /// A row is a test.
+    is_of_phases: bool,
+}
+
+/// A bundle for each test; of tests that were measured in one way each, as the phases of one tree of files, one for each
+/// metric: they are compared with each other.
+fn bundles<'a>(
+    table: &'a Table,
+    request: &'a Request,
+    tests: Vec<(&'a str, Vec<usize>)>,
+) -> anyhow::Result<Vec<Bundle<'a>>> {
+    let is_alone = |(_, rows): &(&str, Vec<usize>)| keys_of(table, rows).len() == 1;
+    let is_of_phases = request.x.is_none() && tests.len() > 1 && tests.iter().all(is_alone);
+    let all = if is_of_phases { metric_of_all(table, request, &tests) } else { None };
+    let is_only = tests.len() == 1;
+    let mut bundles: Vec<Bundle<'a>> = Vec::new();
+    for (test, rows) in tests {
+        let metric = match all.map_or_else(|| metric(table, request, &rows), Ok) {
+            Ok(metric) => metric,
+            // A test without any rate beside others that have one.
+            Err(error) if is_only || !request.y.is_empty() => return Err(error),
+            Err(_) => continue,
+        };
+        match bundles.iter_mut().find(|bundle| is_of_phases && bundle.metric == metric) {
+            Some(bundle) => {
+                bundle.tests.push(test);
+                bundle.rows.extend(rows);
+            }
+            None => bundles.push(Bundle { tests: vec![test], metric, rows, is_of_phases }),
+        }
+    }
+    Ok(bundles)
+}
+
+/// The rate that all tests have, if nobody asks for one: how many files a second are created, and how many looked up.
+fn metric_of_all<'a>(table: &Table, request: &Request, tests: &[(&str, Vec<usize>)]) -> Option<&'a str> {
+    let has_it =
+        |name: &str, rows: &[usize]| rows.iter().any(|row| table.figure(name, *row).is_some_and(|value| value > 0.0));
+    let is_free = request.y.is_empty() && !tests.iter().any(|(test, _)| is_request(test));
+    columns::rates().into_iter().find(|name| is_free && tests.iter().all(|(_, rows)| has_it(name, rows)))
+}
+
 /// A row of the chart.
 struct Group {
     name: String,
@@ -73,10 +113,11 @@ struct Group {
     runs: Vec<(f64, bool)>,
 }
 
-fn group(table: &Table, request: &Request, rows: &[usize], metric: &str) -> Vec<Group> {
+fn group(table: &Table, request: &Request, Bundle { metric, rows, is_of_phases, .. }: &Bundle<'_>) -> Vec<Group> {
     let keys = keys_of(table, rows);
     let names = match request.x.as_deref() {
         Some(x) => keys.iter().map(|key| table.value(*key, x).to_owned()).collect(),
+        None if *is_of_phases => keys.iter().map(|key| table.value(*key, "test").to_owned()).collect(),
         None => names::of(table, &keys, &["test"]),
     };
     let mut groups: Vec<Group> = Vec::new();
@@ -96,8 +137,7 @@ fn group(table: &Table, request: &Request, rows: &[usize], metric: &str) -> Vec<
 fn panel(
     table: &Table,
     request: &Request,
-    test: &str,
-    metric: &str,
+    bundle: &Bundle<'_>,
     groups: &[Group],
     labels: &[&str],
     has_heading: bool,
@@ -109,8 +149,8 @@ fn panel(
         Series { look, marks: marks(row as f64, &group.runs, request.keeps_flagged) }
     });
     Panel {
-        heading: if has_heading { test.into() } else { String::new() },
-        x: values_axis(metric, &values, request),
+        heading: if has_heading && !bundle.is_of_phases { bundle.tests.join(", ") } else { String::new() },
+        x: values_axis(bundle.metric, &values, request),
         y: Axis::of_names(groups.iter().map(|group| group.name.clone()), true),
         series: series.collect(),
         weight: groups.len() as f64 + 1.5,
@@ -157,6 +197,26 @@ mod tests {
         assert_eq!(panel.series[1].marks[0], Mark::Median { row: 1.0, value: 5e6, interval: None });
         assert!(chart(false).caption.contains("not counted"));
         assert_eq!(chart(true).panels[0].series[1].marks[0], Mark::Median { row: 1.0, value: 27.5e6, interval: None });
+    }
+
+    #[test]
+    fn phases_of_one_run_are_rows_of_one_panel() {
+        let lines = ["a,create,1,total,5e6,100", "a,stat,1,total,0,700", "a,delete,1,total,,800"];
+        let table = table_of(&request(|_| ()), "label,test,run,span,bytes_per_s,ops_per_s", &lines);
+        let of = |chart: &Chart| {
+            let names =
+                |panel: &Panel| panel.y.ticks.iter().map(|tick| tick.text.clone()).collect::<Vec<_>>().join(" ");
+            chart.panels.iter().map(|panel| (panel.x.title.clone(), names(panel))).collect::<Vec<_>>()
+        };
+        let operations = ("operations per second, 1/s".to_owned(), "create stat delete".to_owned());
+        assert_eq!(of(&chart(&table, &request(|_| ())).unwrap()), [operations], "which all of them have");
+        let lines = ["a,tcp_recv,1,total,5e6,100", "a,udp_recv,1,total,6e6,", "a,tcp_ping,1,total,1e3,70"];
+        let table = table_of(&request(|_| ()), "label,test,run,span,bytes_per_s,p50_us", &lines);
+        let panels = of(&chart(&table, &request(|_| ())).unwrap());
+        assert_eq!(
+            panels.iter().map(|(_, names)| names.as_str()).collect::<Vec<_>>(),
+            ["tcp_recv udp_recv", "tcp_ping"]
+        );
     }
 
     #[test]

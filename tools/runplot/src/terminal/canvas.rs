@@ -1,6 +1,7 @@
-//! A panel's plot in characters: dots of braille, or a sign for each series where there are no colours to tell them apart.
+//! A panel's plot in characters: lines of braille with the series' sign on them, or made of signs where there are no colours.
 
 use crate::chart::whole;
+use crate::kinds::MOST_SERIES;
 
 /// Dots of a character across and down.
 const ACROSS: usize = 2;
@@ -9,8 +10,11 @@ const DOWN: usize = 4;
 /// The bit of a dot in a braille character, by row and column (Unicode 15, 21.1).
 const DOTS: [[u8; ACROSS]; DOWN] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
 
-/// Signs of series where there are no colours.
-const SIGNS: [char; 8] = ['*', 'o', '+', 'x', '#', '@', '%', '&'];
+/// Signs of series, for those who cannot tell colours, or have none: letters that every font has. One for each series.
+const SIGNS: [char; MOST_SERIES] = ['*', 'o', '+', 'x', '#', '@', '%', '&', '$', '=', 'a', 'b', 'c', 'd', 'e', 'f'];
+
+/// Columns from one sign of a line to the next.
+const BETWEEN_SIGNS: usize = 10;
 
 /// Colours of series: SGR of the sixteen that every terminal has, the readable ones on dark and on light.
 const COLOURS: [u8; 6] = [34, 31, 32, 35, 36, 33];
@@ -25,14 +29,14 @@ pub struct Style {
 }
 
 impl Style {
-    fn has_signs(self) -> bool {
+    /// Whether lines consist of signs.
+    fn is_of_signs(self) -> bool {
         self.is_ascii || (self.has_several && !self.has_colours)
     }
 
     /// What stands for a series in the legend.
     pub fn sign(self, look: usize) -> String {
-        let sign = if self.has_signs() { SIGNS[look % SIGNS.len()] } else { '⣿' };
-        self.painted(&sign.to_string(), Some(look))
+        self.painted(&sign_of(look).to_string(), Some(look))
     }
 
     fn painted(self, text: &str, look: Option<usize>) -> String {
@@ -41,6 +45,10 @@ impl Style {
             None => text.to_owned(),
         }
     }
+}
+
+fn sign_of(look: usize) -> char {
+    SIGNS[look % SIGNS.len()]
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -83,6 +91,26 @@ impl Canvas {
         }
     }
 
+    /// Puts the series' sign on some points of its line, where there is more than one to tell apart: on all if they are few.
+    pub fn signs(&mut self, points: &[(f64, f64)], look: usize) {
+        if !self.style.has_several || self.style.is_of_signs() {
+            return;
+        }
+        let columns: Vec<usize> = points.iter().map(|at| self.fine(*at).0 / ACROSS).collect();
+        let wide = columns.last().zip(columns.first()).map_or(0, |(last, first)| last.saturating_sub(*first));
+        let are_few = points.len() <= 1 + wide / (BETWEEN_SIGNS / 2);
+        // Lines that lie on each other have their signs beside each other.
+        let stretch = |column: usize| (column + look * 3) / BETWEEN_SIGNS;
+        let begins = |index: &usize| *index > 0 && stretch(columns[*index - 1]) != stretch(columns[*index]);
+        let mut chosen: Vec<usize> = (0..points.len()).filter(|index| are_few || begins(index)).collect();
+        if chosen.is_empty() {
+            chosen.extend((!points.is_empty()).then_some(points.len() / 2));
+        }
+        for index in chosen {
+            self.sign(points[index], sign_of(look), look);
+        }
+    }
+
     /// Puts a character over what is there.
     pub fn sign(&mut self, at: (f64, f64), sign: char, look: usize) {
         let (x, y) = self.fine(at);
@@ -99,8 +127,8 @@ impl Canvas {
 
     fn fine_dot(&mut self, x: usize, y: usize, look: usize) {
         let Some(cell) = self.cells.get_mut(y / DOWN * self.columns + x / ACROSS) else { return };
-        if self.style.has_signs() {
-            cell.sign = Some(SIGNS[look % SIGNS.len()]);
+        if self.style.is_of_signs() {
+            cell.sign = Some(sign_of(look));
         }
         cell.dots |= DOTS[y % DOWN][x % ACROSS];
         cell.look = Some(look);
@@ -147,10 +175,27 @@ mod tests {
     }
 
     #[test]
+    fn lines_with_colours_have_signs_too() {
+        let style = Style { has_several: true, has_colours: true, ..PLAIN };
+        let signs = |points: &[(f64, f64)], look| {
+            let mut canvas = Canvas::new(60, 1, style);
+            canvas.signs(points, look);
+            canvas.rows().next().unwrap()
+        };
+        let of = |row: &str| row.chars().filter(|c| SIGNS.contains(c)).collect::<String>();
+        let dense: Vec<_> = (0..120).map(|step| (f64::from(step) / 120.0, 0.5)).collect();
+        assert_eq!(of(&signs(&dense, 1)), "oooooo");
+        assert_ne!(signs(&dense, 0).find('*'), signs(&dense, 1).find('o'), "side by side");
+        assert_eq!(of(&signs(&[(0.1, 0.5), (0.5, 0.5), (0.9, 0.5)], 2)), "+++", "few points have one each");
+        assert_eq!(SIGNS.iter().collect::<std::collections::BTreeSet<_>>().len(), SIGNS.len());
+    }
+
+    #[test]
     fn nothing_is_drawn_outside() {
         let mut canvas = Canvas::new(2, 1, PLAIN);
         for at in [(-1.0, -1.0), (2.0, 2.0), (f64::NAN, 0.5)] {
             canvas.dot(at, 0);
+            canvas.signs(&[at, at], 0);
             canvas.line(at, (0.0, 0.0), 0);
         }
         assert_eq!(canvas.rows().count(), 1);

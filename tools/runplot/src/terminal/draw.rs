@@ -1,6 +1,8 @@
 //! The chart as lines of text.
 
 use super::canvas::{Canvas, Style};
+use common::output::grid;
+
 use crate::chart::{Arrangement, Axis, Chart, Mark, Panel, whole};
 
 /// Least characters of a plot; a narrower or lower terminal gets that all the same.
@@ -13,49 +15,49 @@ const TEXTS: f64 = 0.4;
 pub fn draw(chart: &Chart, (width, height): (usize, usize), style: Style) -> Vec<String> {
     let has_legend = chart.legend.len() > 1;
     let style = Style { has_several: has_legend, ..style };
-    let mut lines = vec![cut(&chart.title, width)];
+    let mut lines = wrapped(&chart.title, width);
     if has_legend {
         lines.extend(legend(&chart.legend, width, style));
     }
-    let caption = usize::from(!chart.caption.is_empty());
-    let rows = rows(chart, height.saturating_sub(lines.len() + caption));
+    // Words about boxes are for pictures: here an interval is a line of its own.
+    let caption = wrapped(&chart.caption.replace("box:", "= :"), width);
     let texts = chart.panels.iter().flat_map(|panel| &panel.y.ticks).map(|tick| count(&tick.text)).max();
     let texts = texts.unwrap_or_default().min(whole(width as f64 * TEXTS));
+    let rows = rows(chart, (width, height.saturating_sub(lines.len() + caption.len())), texts);
     for (index, (panel, rows)) in chart.panels.iter().zip(rows).enumerate() {
         let has_x = chart.arrangement != Arrangement::SharedX || index + 1 == chart.panels.len();
-        let heading = [&panel.heading, &panel.y.title].map(String::as_str);
-        let heading: Vec<&str> = heading.into_iter().filter(|text| !text.is_empty()).collect();
-        if !heading.is_empty() {
-            lines.push(cut(&heading.join(": "), width));
-        }
+        lines.extend(heading(panel, width));
         lines.extend(plot(panel, texts, width, rows, style));
         if has_x {
             lines.extend(x_axis(&panel.x, texts, width, style));
         }
     }
-    if !chart.caption.is_empty() {
-        // Words about boxes are for pictures: here an interval is a line of its own.
-        lines.push(cut(&chart.caption.replace("box:", "= :"), width));
-    }
+    lines.extend(caption);
     if style.is_ascii { lines.iter().map(|line| ascii(line)).collect() } else { lines }
 }
 
+/// What a panel is of.
+fn heading(panel: &Panel, width: usize) -> Vec<String> {
+    let texts = [&panel.heading, &panel.y.title].map(String::as_str);
+    wrapped(&texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(": "), width)
+}
+
 /// How many rows of text each panel's plot has.
-fn rows(chart: &Chart, height: usize) -> Vec<usize> {
+fn rows(chart: &Chart, (width, height): (usize, usize), texts: usize) -> Vec<usize> {
     let is_of_rows = |panel: &Panel| !panel.y.has_grid;
     let frame = |index: usize, panel: &Panel| {
         let has_x = chart.arrangement != Arrangement::SharedX || index + 1 == chart.panels.len();
-        let heading = usize::from(!(panel.heading.is_empty() && panel.y.title.is_empty()));
-        heading + if has_x { 2 + usize::from(!panel.x.title.is_empty()) } else { 0 }
+        heading(panel, width).len() + if has_x { 2 + wrapped(&panel.x.title, width).len() } else { 0 }
     };
     let frames: usize = chart.panels.iter().enumerate().map(|(index, panel)| frame(index, panel)).sum();
     let weights: f64 = chart.panels.iter().map(|panel| panel.weight).sum();
     let room = height.saturating_sub(frames) as f64;
     let share = |panel: &Panel| whole(room * panel.weight / weights);
+    // As many lines of text for each row as the longest name takes, and one between where there is room.
+    let name = |panel: &Panel| panel.y.ticks.iter().map(|tick| wrapped(&tick.text, texts).len()).max().unwrap_or(1);
     let rows = chart.panels.iter().map(|panel| match is_of_rows(panel) {
-        // A line of text for each row, and one between where there is room.
-        true if share(panel) >= 2 * panel.y.ticks.len() => 2 * panel.y.ticks.len(),
-        true => panel.y.ticks.len(),
+        true if share(panel) >= 2 * panel.y.ticks.len() => name(panel).max(2) * panel.y.ticks.len(),
+        true => name(panel) * panel.y.ticks.len(),
         false => share(panel).max(LEAST.1),
     });
     rows.collect()
@@ -67,6 +69,7 @@ fn plot(panel: &Panel, texts: usize, width: usize, rows: usize, style: Style) ->
     let place = |x: f64, y: f64| panel.x.scale.share(x).zip(panel.y.scale.share(y));
     // A row of runs has its median on one line of text, and its dots on the next.
     let aside = if panel.y.has_grid || rows < 2 * panel.y.ticks.len() { 0.0 } else { 0.25 };
+    let mut signed = Vec::new();
     let signs = if style.is_ascii { ['|', '='] } else { ['┃', '━'] };
     for series in &panel.series {
         for mark in &series.marks {
@@ -77,6 +80,7 @@ fn plot(panel: &Panel, texts: usize, width: usize, rows: usize, style: Style) ->
                         canvas.line(pair[0], pair[1], series.look);
                     }
                     places.first().into_iter().for_each(|first| canvas.dot(*first, series.look));
+                    signed.push((places, series.look));
                 }
                 Mark::Dots(dots) => {
                     let row = |y: f64| if panel.y.has_grid { y } else { y.round() + aside };
@@ -103,16 +107,19 @@ fn plot(panel: &Panel, texts: usize, width: usize, rows: usize, style: Style) ->
             }
         }
     }
-    let mut names = vec![""; rows];
+    // No line hides the sign of another.
+    for (places, look) in signed {
+        canvas.signs(&places, look);
+    }
+    let mut names = vec![String::new(); rows];
     for tick in &panel.y.ticks {
         let row = panel.y.scale.share(tick.at - aside).map(|share| (whole((1.0 - share) * rows as f64)).min(rows - 1));
         // The tick that came first stays: rows are from the top, and values from zero.
-        if let Some(name) = row.and_then(|row| names.get_mut(row)).filter(|name| name.is_empty()) {
-            *name = &tick.text;
-        }
+        let free = names.iter_mut().skip(row.unwrap_or(rows)).take_while(|name| name.is_empty());
+        free.zip(wrapped(&tick.text, texts)).for_each(|(name, text)| *name = text);
     }
     let bar = if style.is_ascii { '|' } else { '│' };
-    names.iter().zip(canvas.rows()).map(|(name, row)| format!("{:>texts$} {bar}{row}", cut(name, texts))).collect()
+    names.iter().zip(canvas.rows()).map(|(name, row)| format!("{name:>texts$} {bar}{row}")).collect()
 }
 
 /// The line below a plot, the ticks and the title.
@@ -136,26 +143,29 @@ fn x_axis(axis: &Axis, texts: usize, width: usize, style: Style) -> Vec<String> 
     }
     let mut lines =
         vec![format!("{:>texts$} {corner}{}", "", line.iter().collect::<String>()), ticks.into_iter().collect()];
-    if !axis.title.is_empty() {
-        let title = cut(&axis.title, columns);
-        let begin = texts + 2 + (columns - count(&title)) / 2;
-        lines.push(" ".repeat(begin) + &title);
-    }
+    // Below the plot, or below all of it if it is long.
+    let (begin, room) = if count(&axis.title) <= columns { (texts + 2, columns) } else { (0, width) };
+    let titles = wrapped(&axis.title, room).into_iter();
+    lines.extend(titles.map(|title| " ".repeat(begin + room.saturating_sub(count(&title)) / 2) + &title));
     lines
 }
 
 fn legend(names: &[String], width: usize, style: Style) -> Vec<String> {
     let mut lines: Vec<(String, usize)> = vec![(String::new(), 0)];
     for (look, name) in names.iter().enumerate() {
-        let name = cut(name, width.saturating_sub(4));
-        let length = count(&name) + 4;
-        let is_full = lines.last().is_some_and(|(_, used)| *used > 0 && used + length > width);
-        if is_full {
-            lines.push((String::new(), 0));
-        }
-        if let Some((line, used)) = lines.last_mut() {
-            line.extend([style.sign(look).as_str(), " ", &name, "  "]);
-            *used += length;
+        let mut sign = style.sign(look);
+        // What is longer than a line goes on in the next one.
+        for part in wrapped(name, width.saturating_sub(2)) {
+            let length = count(&part) + 2;
+            let is_full = lines.last().is_some_and(|(_, used)| *used > 0 && used + length > width);
+            if is_full {
+                lines.push((String::new(), 0));
+            }
+            if let Some((line, used)) = lines.last_mut() {
+                line.extend([sign.as_str(), " ", &part, "  "]);
+                *used += length + 2;
+            }
+            sign = " ".into();
         }
     }
     lines.into_iter().map(|(line, _)| line.trim_end().to_owned()).collect()
@@ -165,20 +175,14 @@ fn count(text: &str) -> usize {
     text.chars().count()
 }
 
-/// The text, its middle left out where it is too long.
-fn cut(text: &str, width: usize) -> String {
-    let letters: Vec<char> = text.chars().collect();
-    if letters.len() <= width || width == 0 {
-        return text.to_owned();
-    }
-    let (head, tail) = (width / 2, letters.len() - (width - width / 2 - 1));
-    letters[..head].iter().chain(&['…']).chain(&letters[tail..]).collect()
+/// The text in lines of whole words; none of none.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    if text.is_empty() { Vec::new() } else { grid::wrapped(text, width).lines().map(str::to_owned).collect() }
 }
 
 fn ascii(text: &str) -> String {
     let letter = |c: char| match c {
         'µ' => 'u',
-        '…' => '~',
         c if c.is_ascii() => c,
         _ => '?',
     };
@@ -210,6 +214,25 @@ mod tests {
             let text = lines.join("\n");
             for words in ["throughput over time: a, tcp_recv", "throughput, MB/s", "seconds since 2026-11-30"] {
                 assert!(text.contains(words) || width == 40, "{words} in {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn words_are_whole_whatever_the_width() {
+        let lines = ["a label of many words,x,1,total,1,5e6", "another label of many words,x,1,total,1,6e6"];
+        let request = request(|_| ());
+        let runs =
+            kinds::chart(&table_of(&request, "label,test,run,span,seconds,bytes_per_s", &lines), &request).unwrap();
+        let mut series = chart();
+        series.legend = vec!["a rather long name of one series".into(), "b".into()];
+        for (chart, words) in [(&runs, "another label of many words"), (&series, "a rather long name of one series")] {
+            for width in 40..120 {
+                let lines = draw(chart, (width, 24), Style { has_colours: true, ..PLAIN });
+                assert!(lines.iter().all(|line| !line.contains('…')), "{lines:#?}");
+                let text = lines.join(" ");
+                assert!(words.split(' ').all(|word| text.contains(word)), "{words}: {lines:#?}");
+                assert!(chart.caption.split(' ').all(|word| word == "box:" || text.contains(word)), "{lines:#?}");
             }
         }
     }

@@ -1,0 +1,48 @@
+//! What a person sees, as recorded in `tests/snapshots/screens/`.
+
+use testkit::screen::Terminal;
+use testkit::snapshot;
+
+use super::runplot;
+
+/// Draws lines of `tests/pictures/`.
+fn is_as_recorded(what: &str, args: &[&str]) {
+    let folder = format!("{}/../../tests/pictures", env!("CARGO_MANIFEST_DIR"));
+    let tool = runplot().within(&["env", "-C", &folder]);
+    for width in [40, 60, 80, 120] {
+        let shown = Terminal::of_width(width).run(&tool, args);
+        assert!(shown.status.success(), "{shown:?}");
+        snapshot::check(&format!("runplot-{what}-{width}"), &shown.text());
+    }
+}
+
+#[test]
+fn a_time_series() {
+    is_as_recorded("time", &["series.csv", "link.csv"]);
+}
+
+#[test]
+fn rows_of_runs() {
+    is_as_recorded("runs", &["labels.csv"]);
+}
+
+#[test]
+fn percentiles_of_latencies() {
+    is_as_recorded("percentiles", &["latency.csv"]);
+}
+
+#[test]
+fn a_sweep() {
+    is_as_recorded("sweep", &["../fixtures/runstat/report-d.csv"]);
+}
+
+#[test]
+fn phases_of_one_tree() {
+    let where_it_is = ["--where", "target=.", "--kind", "runs"];
+    is_as_recorded("phases", &[&["../fixtures/runstat/mixed.csv"], &where_it_is[..]].concat());
+}
+
+#[test]
+fn letters_of_ascii() {
+    is_as_recorded("ascii", &["latency.csv", "--ascii"]);
+}
