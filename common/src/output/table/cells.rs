@@ -1,5 +1,8 @@
 //! What a row is made of: one line, or the two lines of one thing, which stand side by side.
 
+use std::collections::BTreeSet;
+use std::time::SystemTime;
+
 use csv::StringRecord;
 
 use crate::schema::role::RoleKind;
@@ -55,12 +58,12 @@ impl Cells {
         self.sides().eq([Side::Rx])
     }
 
-    /// Puts the other line beside, if it is the one.
-    pub fn join(mut self, other: Self) -> Result<Self, (Self, Self)> {
+    /// Puts the other line beside; stays as it is if that is not the one.
+    pub fn join(mut self, other: Self) -> Result<Self, Self> {
         let same = |name| self.get(name) == other.get(name);
         let is_other = self.is_half() && other.sides().eq([Side::Tx]) && self.pair == other.pair;
         if !is_other || !["time", "target", "span", "run"].into_iter().all(same) {
-            return Err((self, other));
+            return Err(self);
         }
         self.lines.extend(other.lines);
         Ok(self)
@@ -96,6 +99,12 @@ impl Cells {
         place.map_or("", |place| self.at(Side::Whole, place))
     }
 
+    /// When it began, and how many seconds it was.
+    pub fn span(&self) -> Option<(SystemTime, f64)> {
+        let began = humantime::parse_rfc3339(self.get("time")).ok()?;
+        Some((began, self.get("seconds").parse().ok()?))
+    }
+
     /// How much goes on: bytes per second, or operations where there are no bytes.
     pub fn busyness(&self) -> f64 {
         let sum = |name: &str| {
@@ -111,7 +120,7 @@ impl Cells {
         let place = self.schema.columns().position(|column| column.name == "flags");
         let cells = self.lines.iter().filter_map(|(_, line)| line.get(place?));
         let mut flags: Vec<_> = cells.flat_map(str::split_ascii_whitespace).collect();
-        let mut seen = std::collections::BTreeSet::new();
+        let mut seen = BTreeSet::new();
         flags.retain(|flag| seen.insert(*flag));
         flags
     }

@@ -111,22 +111,17 @@ impl Table {
             return self.block(&line, size);
         }
         let cells = Cells::new(self.schema, line);
-        let half = self.half.take();
-        match half.map_or(Ok(cells.clone()), |half| half.join(cells)) {
-            Ok(row) if row.is_half() => {
-                self.half = Some(row);
-                String::new()
-            }
-            Ok(row) => self.row(row, size),
-            Err((alone, row)) => {
-                let text = self.row(alone, size);
-                if row.is_half() {
-                    self.half = Some(row);
-                    return text;
-                }
-                text + &self.row(row, size)
-            }
+        let (alone, row) = match self.half.take().map(|half| half.join(cells.clone())) {
+            None => (None, cells),
+            Some(Ok(row)) => (None, row),
+            Some(Err(half)) => (Some(half), cells),
+        };
+        let text = alone.map(|half| self.row(half, size)).unwrap_or_default();
+        if row.is_half() {
+            self.half = Some(row);
+            return text;
         }
+        text + &self.row(row, size)
     }
 
     /// What still waits, at the end.
@@ -241,11 +236,7 @@ impl Table {
 
     /// From when to when a row is, in seconds since its run began.
     fn elapsed(&mut self, cells: &Cells) -> String {
-        let (Ok(began), Ok(length)) =
-            (humantime::parse_rfc3339(cells.get("time")), cells.get("seconds").parse::<f64>())
-        else {
-            return String::new();
-        };
+        let Some((began, length)) = cells.span() else { return String::new() };
         let run = cells.get("run");
         if self.run != run {
             run.clone_into(&mut self.run);

@@ -174,3 +174,24 @@ fn the_newest_interval_is_drawn_over_the_one_before_and_the_totals_stay() {
     let total = lines(&mut table, &sample("total", FIRST), WIDE);
     assert!(total.starts_with("\x1b[2F\x1b[J") && total.lines().count() == 2, "{total}");
 }
+
+#[test]
+fn what_is_not_in_the_newest_sample_is_not_in_the_picture() {
+    let mut table = Table::new(&ifstat::SCHEMA, Look { is_top: true, ..Look::default() });
+    let of = |target: &'static str, second| {
+        ["rx", "tx"].map(|test| {
+            let mut cells = interface(test, "interval", second, "117000000.0");
+            cells.retain(|(name, _)| *name != "target");
+            [cells, vec![("target", target)]].concat()
+        })
+    };
+    lines(&mut table, &[of("eth0", FIRST), of("eth1", FIRST)].concat(), WIDE);
+    let both = table.repaint(WIDE);
+    assert!(both.contains("eth0") && both.contains("eth1"), "{both}");
+    lines(&mut table, &of("eth1", SECOND), WIDE);
+    let one = table.repaint(WIDE);
+    assert!(!one.contains("eth0") && one.contains("eth1"), "{one}");
+    lines(&mut table, &[of("eth0", SECOND), of("eth1", SECOND), of("eth2", SECOND)].concat(), WIDE);
+    let few = table.repaint(Size { height: 6, ..WIDE });
+    assert!(few.contains("eth0") && few.contains("eth1") && few.contains("1 quieter rows more"), "{few}");
+}

@@ -1,6 +1,7 @@
 //! The newest intervals, drawn in place: what was there before is drawn over (ECMA-48).
 
 use std::fmt::Write;
+use std::time::{Duration, SystemTime};
 
 use super::Size;
 use super::cells::Cells;
@@ -8,13 +9,14 @@ use super::cells::Cells;
 /// Rows beside the picture: its header, that of rows of another kind, the word about rows that are left out, the cursor.
 const AROUND: usize = 4;
 
+/// How far apart the ends of one sample's rows may be: when they began is in milliseconds.
+const TOGETHER: Duration = Duration::from_millis(2);
+
 /// A picture that is drawn anew.
 #[derive(Debug, Default)]
 pub struct Top {
-    /// The newest row of each thing, in the order in which they came first.
-    rows: Vec<Row>,
-    /// Which sample is the newest: it begins with a row of something that is already in it.
-    sample: u64,
+    /// The newest row of each thing, in the order in which they came first, with its end.
+    rows: Vec<(Option<SystemTime>, Cells)>,
     is_new: bool,
     /// Lines of the picture that stands there, and how wide the terminal was.
     painted: usize,
@@ -22,24 +24,14 @@ pub struct Top {
     left_out: usize,
 }
 
-#[derive(Debug)]
-struct Row {
-    sample: u64,
-    cells: Cells,
-}
-
 impl Top {
     /// Takes a row.
     pub fn take(&mut self, cells: Cells) {
-        let is_same = |row: &&mut Row| ["test", "target"].iter().all(|name| row.cells.get(name) == cells.get(name));
-        let row = self.rows.iter_mut().find(is_same);
-        if row.as_ref().is_some_and(|row| row.sample == self.sample) {
-            self.sample += 1;
-        }
-        let newest = Row { sample: self.sample, cells };
-        match row {
-            Some(row) => *row = newest,
-            None => self.rows.push(newest),
+        let is_same = |row: &Cells| ["test", "target"].iter().all(|name| row.get(name) == cells.get(name));
+        let end = cells.span().map(|(began, length)| began + Duration::try_from_secs_f64(length).unwrap_or_default());
+        match self.rows.iter_mut().find(|(_, row)| is_same(row)) {
+            Some(row) => *row = (end, cells),
+            None => self.rows.push((end, cells)),
         }
         self.is_new = true;
     }
@@ -49,19 +41,20 @@ impl Top {
         if !std::mem::take(&mut self.is_new) {
             return None;
         }
-        // What the sample before had, and this one not yet, may still come.
-        self.rows.retain(|row| row.sample + 1 >= self.sample);
+        // All rows of a sample end with it: others are of one before, and over.
+        let newest = self.rows.iter().filter_map(|(end, _)| *end).max();
+        self.rows.retain(|(end, _)| end.is_none_or(|end| Some(end + TOGETHER) >= newest));
         if self.width != size.width {
             // The terminal has broken the lines of the old picture as it liked: the new one begins below.
             (self.painted, self.width) = (0, size.width);
         }
         let room = size.height.saturating_sub(AROUND).max(1);
         let mut busiest: Vec<_> = self.rows.iter().enumerate().collect();
-        busiest.sort_by(|(_, one), (_, other)| other.cells.busyness().total_cmp(&one.cells.busyness()));
+        busiest.sort_by(|(_, (_, one)), (_, (_, other))| other.busyness().total_cmp(&one.busyness()));
         busiest.truncate(room);
         busiest.sort_by_key(|(place, _)| *place);
         self.left_out = self.rows.len() - busiest.len();
-        Some(busiest.into_iter().map(|(_, row)| row.cells.clone()).collect())
+        Some(busiest.into_iter().map(|(_, (_, row))| row.clone()).collect())
     }
 
     /// The picture over the old one.
