@@ -1,4 +1,4 @@
-//! A table that is known before it is written: findings, and what other programs show at their end.
+//! A table that is known before it is written, as findings are.
 
 use std::os::fd::AsFd;
 
@@ -56,9 +56,7 @@ impl Column {
     pub fn worth(self, worth: u8) -> Self {
         Self { worth, ..self }
     }
-}
 
-impl Column {
     /// A cell of so many places.
     fn shown(&self, cell: &str, width: usize) -> String {
         let text = fitted(&harmless(cell), width, self.align);
