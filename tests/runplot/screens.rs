@@ -1,19 +1,12 @@
 //! What a person sees, as recorded in `tests/snapshots/screens/`.
 
-use testkit::screen::Terminal;
-use testkit::snapshot;
+use testkit::snapshot::check_screens;
 
 use super::runplot;
 
 /// Draws lines of `tests/pictures/`.
 fn is_as_recorded(what: &str, args: &[&str]) {
-    let folder = format!("{}/../../tests/pictures", env!("CARGO_MANIFEST_DIR"));
-    let tool = runplot().within(&["env", "-C", &folder]);
-    for width in [40, 60, 80, 120] {
-        let shown = Terminal::of_width(width).run(&tool, args);
-        assert!(shown.status.success(), "{shown:?}");
-        snapshot::check(&format!("runplot-{what}-{width}"), &shown.text());
-    }
+    check_screens(&runplot(), &format!("runplot-{what}"), "pictures", args);
 }
 
 #[test]

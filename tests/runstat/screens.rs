@@ -1,19 +1,11 @@
 //! What a person sees, as recorded in `tests/snapshots/screens/`.
 
-use testkit::screen::Terminal;
-use testkit::snapshot;
+use testkit::snapshot::check_screens;
 
 use super::runstat;
 
-/// Runs it in a folder of `tests/`, so that files have the names that people see.
 fn is_as_recorded(what: &str, folder: &str, args: &[&str]) {
-    let folder = format!("{}/../../tests/{folder}", env!("CARGO_MANIFEST_DIR"));
-    let tool = runstat().within(&["env", "-C", &folder]);
-    for width in [40, 60, 80, 120] {
-        let shown = Terminal::of_width(width).run(&tool, args);
-        assert!(shown.status.success(), "{shown:?}");
-        snapshot::check(&format!("runstat-{what}-{width}"), &shown.text());
-    }
+    check_screens(&runstat(), &format!("runstat-{what}"), folder, args);
 }
 
 #[test]

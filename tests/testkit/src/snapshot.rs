@@ -4,16 +4,31 @@
 use std::fs;
 use std::path::Path;
 
+use crate::Tool;
+use crate::screen::Terminal;
+
 /// Set to record what is shown instead of comparing it.
 const RECORD: &str = "LINEBENCH_RECORD";
 
 /// Checks a text against the recorded one of this name, as in `runstat-statistics-80`.
-///
-/// # Panics
-/// If it is another one, or none is recorded.
-pub fn check(name: &str, text: &str) {
+fn check(name: &str, text: &str) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../snapshots/screens");
     check_in(&folder, name, text, std::env::var_os(RECORD).is_some());
+}
+
+/// Checks what a tool shows on terminals of several widths, as `NAME-WIDTH`. It runs in a folder of `tests/`, so that files
+/// have the names that people see.
+///
+/// # Panics
+/// If it fails, or shows something else.
+pub fn check_screens(tool: &Tool, name: &str, folder: &str, args: &[&str]) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder);
+    let tool = tool.within(&["env", "-C", &folder.to_string_lossy()]);
+    for width in [40, 60, 80, 120] {
+        let shown = Terminal::of_width(width).run(&tool, args);
+        assert!(shown.status.success(), "{shown:?}");
+        check(&format!("{name}-{width}"), &shown.text());
+    }
 }
 
 fn check_in(folder: &Path, name: &str, text: &str, records: bool) {
