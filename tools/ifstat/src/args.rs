@@ -22,7 +22,7 @@ const EXAMPLES: &str = "Examples:\n\
 /// Say what the interfaces and the layers above them carried and dropped
 ///
 /// Two lines per interval and interface, test rx and tx, and at the end a total of each: bytes, packets (ops), errors and
-/// the kernel's other counters, all as they grew in the span. bytes are as the driver counts them: with Ethernet headers,
+/// the kernel's other counters, all as they grew in the span; on a terminal both stand in one row. bytes are as the driver counts them: with Ethernet headers,
 /// on lo without. With a command, the totals around it. --stack adds the layers above, so that a loss can be placed.
 ///
 /// stdout carries CSV, one line per measurement (--columns explains the columns); stderr is for people. Exit status: 0
