@@ -24,7 +24,7 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// The rows as one text, as [`crate::snapshot::check`] wants it.
+    /// The rows as one text, LF after each.
     pub fn text(&self) -> String {
         self.rows.iter().flat_map(|row| [row.as_str(), "\n"]).collect()
     }
