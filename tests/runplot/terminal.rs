@@ -117,7 +117,7 @@ fn a_live_chart_on_a_terminal_is_drawn_over_itself() {
     let scratch = Scratch::new();
     let log = scratch.log(&intervals(5, |_| 0));
     let typed = scratch.path("typed");
-    let feed = format!("(cat {log}; sleep 0.6; tail -n 1 {log}) | {} --live", runplot().path());
+    let feed = format!("(head -n -1 {log}; sleep 0.6; tail -n 1 {log}) | {} --live", runplot().path());
     let ended = Tool::new("script").run(&["-qec", &feed, typed.to_str().unwrap()]).success();
     assert!(ended.stdout.matches("throughput over time").count() >= 2, "{}", ended.stdout);
     assert!(ended.stdout.contains("\u{1b}[J"), "{}", ended.stdout);

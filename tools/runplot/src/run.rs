@@ -21,6 +21,8 @@ use crate::terminal::Screen;
 
 /// How often a chart is drawn anew at most.
 const REDRAW: Duration = Duration::from_millis(200);
+/// How long after a line others may come at once: the last interval, its total, and what their tool says then.
+const SETTLE: Duration = Duration::from_millis(50);
 
 /// Draws what was asked for.
 pub fn run(args: Args) -> anyhow::Result<Ending> {
@@ -98,8 +100,10 @@ impl Growing<'_> {
         }
         if self.plan.chart == Some(Drawn::Live) {
             let now = Instant::now();
-            let due = *self.due.get_or_insert_with(|| self.last.map_or(now, |last| now.max(last + REDRAW)));
-            if now >= due {
+            let soon = now + SETTLE;
+            let due = *self.due.get_or_insert_with(|| self.last.map_or(soon, |last| soon.max(last + REDRAW)));
+            // Drawn while nothing comes; of lines without a pause, in between.
+            if now >= due + REDRAW {
                 self.redraw();
             }
         }
