@@ -75,3 +75,35 @@ fn signals_and_readers_end_it_as_they_should() {
     listener.signal(Signal::SIGTERM);
     let _ = listener.end().success();
 }
+
+#[test]
+fn what_is_sent_after_the_receiver_left_is_no_loss() {
+    let (_listener, port) = listener(&[]);
+    let receiver = udpblast().start(&[
+        "recv",
+        "127.0.0.1",
+        "--port",
+        &port,
+        "--rate",
+        "40M",
+        "--size",
+        "500",
+        "--no-offload",
+        "--time",
+        "30s",
+        "--interval",
+        "100ms",
+    ]);
+    receiver.wait_for_records(3);
+    // While it stands still, much is sent that it has not read when it is told to stop.
+    receiver.signal(Signal::SIGSTOP);
+    receiver.signal(Signal::SIGINT);
+    std::thread::sleep(Duration::from_millis(150));
+    receiver.signal(Signal::SIGCONT);
+    let ended = receiver.end().killed_by(Signal::SIGINT);
+    for test in ["udp_recv", "udp_send"] {
+        let total = ended.total(test);
+        assert!(total.has_flag("partial") && total.count("received") > 1000, "{total:?}");
+        assert_eq!(total.count("network_lost"), 0, "{total:?}");
+    }
+}

@@ -25,6 +25,8 @@ pub struct Finished {
     all: Cut<Counted>,
     /// It did not run to its planned end.
     pub is_cut: bool,
+    /// This end stopped receiving while the other may still have been sending.
+    left_early: bool,
     /// Why, unless it was told to stop.
     pub failure: Option<anyhow::Error>,
 }
@@ -56,7 +58,8 @@ pub fn run(
     let limit = plan.max_time.map(|most| Instant::now() + most);
     let mut account = AccountGauge { plan: &plan, own: &lane.own, limit, emit };
     let watch::Finished { total, is_cut, failure, .. } = measurement.run(&track, works, &mut account)?;
-    Ok(Finished { plan, all: total, is_cut, failure })
+    let left_early = is_cut && failure.is_none() && !inbox.has_ended();
+    Ok(Finished { plan, all: total, is_cut, left_early, failure })
 }
 
 /// What is read beside what the worker counts.
@@ -117,9 +120,11 @@ impl Finished {
         self.all.to.snapshot.counts.ops
     }
 
-    /// What arrived here of `sent` datagrams, without the warm-up's; `expected` is how many of `sent` are meant.
+    /// What arrived here of `sent` datagrams, without the warm-up's; `expected` is how many of `sent` are meant. What was
+    /// sent after this end had left is no loss.
     pub fn report(&self, sent: u64) -> (Arrived, Option<f64>) {
         let [base, end] = [&self.all.from, &self.all.to].map(|mark| mark.state.arrived);
+        let sent = if self.left_early { end.expected } else { sent };
         let arrived = Arrived { expected: sent.saturating_sub(base.expected), ..end.since(base) };
         (arrived, self.all.to.state.jitter_us)
     }
