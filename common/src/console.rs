@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::measure::counters::Counts;
+use crate::output::grid::{self, Grid};
 use crate::{output, units};
 
 /// How often the bar moves.
@@ -59,6 +60,16 @@ impl Console {
         self.wait_for_bar();
         if self.sums_up {
             self.error(text);
+        }
+    }
+
+    /// The same as a table.
+    pub fn summary_table(&self, grid: &Grid) {
+        self.wait_for_bar();
+        if self.sums_up {
+            let text = grid.text(grid::room(io::stderr()));
+            // There is nowhere left to complain.
+            self.aside(|| io::stderr().write_all(text.as_bytes())).unwrap_or_default();
         }
     }
 

@@ -1,4 +1,4 @@
-//! A table that is known before it is written, as findings are.
+//! A table that is known before it is written: findings, and what other programs show at their end.
 
 use std::os::fd::AsFd;
 

@@ -23,6 +23,7 @@ use crate::schema::Schema;
 use crate::stop::Stop;
 use crate::sys;
 
+use grid::Grid;
 use lines::LinesOut;
 use screen::Screen;
 use table::{Look, Table};
@@ -191,6 +192,22 @@ impl RecordWriter {
             }
             Out::Rows(screen) => screen.show(cells_of(line)?),
         };
+        self.checked(written)
+    }
+
+    /// Ends a table with another one, which sums up what its rows said. Where stdout carries lines, people find it on stderr.
+    pub fn close_with(&self, grid: Grid) -> anyhow::Result<()> {
+        match &self.out {
+            Out::Rows(screen) => self.checked(screen.close_with(grid)),
+            Out::Lines(_) | Out::Objects { .. } => {
+                self.console.summary_table(&grid);
+                Ok(())
+            }
+        }
+    }
+
+    /// When nobody reads any more, sets the stop and says nothing.
+    fn checked(&self, written: io::Result<()>) -> anyhow::Result<()> {
         match written {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 self.stop.set_reader_gone();

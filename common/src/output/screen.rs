@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
+use super::grid::Grid;
 use super::table::{Size, Table};
 use crate::console::Console;
 
@@ -22,6 +23,13 @@ const QUEUE: usize = 10_000;
 const PAGE: Size = Size { width: 80, height: usize::MAX };
 
 const SKIPPED: &str = "the terminal is slower than the intervals: rows are skipped here, and counted in the totals";
+
+/// What is shown.
+#[derive(Debug)]
+enum What {
+    Cells(csv::StringRecord),
+    Closing(Grid),
+}
 
 /// Where rows go.
 #[derive(Debug)]
@@ -37,7 +45,7 @@ pub struct Screen {
 
 #[derive(Debug)]
 struct Row {
-    cells: csv::StringRecord,
+    what: What,
     at: Instant,
     /// Who waits until it stands there; nobody for an interval.
     done: Option<SyncSender<()>>,
@@ -67,9 +75,18 @@ impl Screen {
 
     /// Shows a line. An interval may be skipped; anything else is there when this returns.
     pub fn show(&self, cells: csv::StringRecord) -> io::Result<()> {
-        let Some(rows) = &self.rows else { return Ok(()) };
         let is_interval = self.span.is_some_and(|place| cells.get(place) == Some("interval"));
-        let row = |done| Row { cells, at: Instant::now(), done };
+        self.pass(What::Cells(cells), is_interval)
+    }
+
+    /// Shows a table of its own after the others.
+    pub fn close_with(&self, grid: Grid) -> io::Result<()> {
+        self.pass(What::Closing(grid), false)
+    }
+
+    fn pass(&self, what: What, is_interval: bool) -> io::Result<()> {
+        let Some(rows) = &self.rows else { return Ok(()) };
+        let row = |done| Row { what, at: Instant::now(), done };
         if is_interval {
             if let Err(TrySendError::Full(_)) = rows.try_send(row(None)) {
                 self.has_skipped.store(true, Ordering::Relaxed);
@@ -129,7 +146,10 @@ impl Painter {
             return;
         }
         let size = self.size();
-        let mut text = self.table.add(row.cells, size);
+        let mut text = match row.what {
+            What::Cells(cells) => self.table.add(cells, size),
+            What::Closing(grid) => self.table.rest(size) + "\n" + &grid.text(size.width),
+        };
         if !self.has_said_so && self.has_skipped.load(Ordering::Relaxed) {
             self.has_said_so = true;
             text += &self.table.remark(SKIPPED, size);
