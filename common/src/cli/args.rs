@@ -19,7 +19,7 @@ fn label(text: &str) -> Result<String, String> {
 #[command(next_help_heading = "Lines")]
 pub struct OutputArgs {
     /// Put TEXT into the label column: which set-up this was
-    #[arg(long, value_name = "TEXT", value_parser = label)]
+    #[arg(long, value_name = "TEXT", value_parser = label, hide_short_help = true)]
     pub label: Option<String>,
     /// How lines appear
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
@@ -28,16 +28,16 @@ pub struct OutputArgs {
     #[arg(long, value_name = "LIST", hide_short_help = true, value_delimiter = ',')]
     pub show: Vec<String>,
     /// When a table has colours
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t, hide_short_help = true)]
     pub color: Color,
     /// When to print the header of CSV
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t, hide_short_help = true)]
     pub header: Header,
     /// Print nothing but errors to stderr
     #[arg(long, short)]
     pub quiet: bool,
     /// Print the closing sentence to stderr even when it is no terminal
-    #[arg(long, conflicts_with = "quiet")]
+    #[arg(long, conflicts_with = "quiet", hide_short_help = true)]
     pub summary: bool,
 }
 

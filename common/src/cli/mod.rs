@@ -1,6 +1,7 @@
 //! The frame of every tool: its `main`, the shared arguments, `--columns` and `--generate`, messages and exit statuses.
 
 mod args;
+mod brief;
 mod errors;
 mod exit;
 mod generate;
@@ -22,6 +23,7 @@ pub use errors::message;
 pub use exit::{Ending, Usage};
 pub use session::{Session, in_turn};
 
+use brief::brief;
 use errors::{nothing_to_do, one_line, refused};
 use generate::Generate;
 use habits::Habits;
@@ -41,9 +43,12 @@ pub fn main<A>(tool: &Tool, run: impl FnOnce(A) -> anyhow::Result<Ending>) -> Ex
 where
     A: CommandFactory + FromArgMatches,
 {
+    let args: Vec<_> = std::env::args_os().collect();
     let command = with_shared_verbs(A::command());
     let name = command.get_name().to_owned();
-    let ending = match parse::<A>(command, &std::env::args_os().collect::<Vec<_>>(), tool) {
+    let wants_brief_help = args.iter().take_while(|arg| *arg != "--").any(|arg| arg == "-h");
+    let command = if wants_brief_help { brief(command) } else { command };
+    let ending = match parse::<A>(command, &args, tool) {
         Ok(Some(args)) => run(args),
         Ok(None) => Ok(Ending::Measured),
         Err(error) => Err(error),

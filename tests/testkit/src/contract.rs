@@ -40,11 +40,12 @@ pub fn holds(tool: &Tool, name: &str, bad: &[(&[&str], &str)]) {
     assert!(examples.len() == 4 && examples[0] == "Examples:", "three examples first: {help}");
     assert!(examples[1..].iter().all(|line| line.contains(name)), "{help}");
     assert!(man.contains("EXAMPLES") && help.contains("Usage:"), "{man}");
-    if help.contains(&format!("Usage: {name} [OPTIONS] [COMMAND]\n\nCommands:")) {
-        let mut short = tool.command(&["-h"]);
+    for verb in verbs(&help) {
+        let mut short = tool.command(&[&verb[..], &["-h"]].concat());
         let shown = short.env("COLUMNS", "80").output().expect("can start").stdout;
-        let rows = String::from_utf8(shown).expect("UTF-8").lines().count();
-        assert!(rows < 24, "-h of a tool of verbs fits one screen: {rows} rows");
+        let shown = String::from_utf8(shown).expect("UTF-8");
+        assert!(shown.lines().count() <= 24, "-h fits one screen: {shown}");
+        assert!(shown.contains("--help") && shown.lines().all(|row| row.len() <= 80), "{shown}");
     }
     assert!(tool.run(&["--version"]).success().stdout.starts_with(name));
 
@@ -56,6 +57,13 @@ pub fn holds(tool: &Tool, name: &str, bad: &[(&[&str], &str)]) {
 
     let full = OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
     let _ = tool.run_into(&["--columns"], full).failure(1, &["stdout", "No space left"]);
+}
+
+/// No verb, and each that the help lists.
+fn verbs(help: &str) -> Vec<Vec<&str>> {
+    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let names = listed.filter_map(|line| line.strip_prefix("  ")?.split(' ').next().filter(|name| !name.is_empty()));
+    [vec![]].into_iter().chain(names.filter(|name| *name != "help").map(|name| vec![name])).collect()
 }
 
 /// Checks what a tool says to those who type what another program wants: a line of words, and the whole answer.

@@ -86,7 +86,7 @@ pub enum Verb {
 #[derive(Debug, Clone, clap::Args)]
 pub struct ReadArgs {
     /// Block device or file
-    #[arg(value_name = "PATH", required = true, value_parser = PathBufValueParser::new().try_map(path))]
+    #[arg(value_name = "PATH", required = true, hide_short_help = true, value_parser = PathBufValueParser::new().try_map(path))]
     pub paths: Vec<PathBuf>,
     /// How to read [default: buffered]
     #[arg(long, short, value_enum, help_heading = "Reading")]
@@ -118,7 +118,7 @@ pub struct ReadArgs {
     /// Where direct reads are refused, read buffered instead and flag the line
     #[arg(long, help_heading = "Reading", hide_short_help = true)]
     pub fallback: bool,
-    /// Do the measurements whose figures people know from another program; --time shortens each of them
+    /// Measure what another program measures: the figures that people know from it; --time shortens each
     #[arg(long, value_enum, value_name = "PROGRAM", conflicts_with_all = ["method", "pattern", "block", "threads", "depth", "engine", "bytes"], help_heading = "Measurement")]
     pub like: Option<Like>,
     #[command(flatten)]

@@ -67,7 +67,7 @@ pub struct ScheduleArgs {
     #[arg(long, short, value_name = "DUR", value_parser = interval, allow_hyphen_values = true)]
     pub interval: Option<Duration>,
     /// End after N intervals [default: on SIGINT]
-    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "time", allow_hyphen_values = true)]
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "time", allow_hyphen_values = true, hide_short_help = true)]
     pub count: Option<u64>,
     /// End after this long
     #[arg(long, short, value_name = "DUR", value_parser = units::positive_duration, allow_hyphen_values = true)]
@@ -97,16 +97,16 @@ pub struct WatchArgs {
     /// Interfaces [default: all]
     #[arg(value_name = "IFACE", value_parser = OsStringValueParser::new().try_map(interface))]
     pub interfaces: Vec<Name>,
-    /// Print what the interfaces counted while this command ran; its stdout goes to stderr
+    /// Print what was counted while this command ran; its stdout goes to stderr
     #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["count", "time"])]
     pub command: Vec<OsString>,
     /// Add lines for the layers above: softnet, qdisc, ip, udp, tcp, and where packets were lost
     #[arg(long, help_heading = "What to print")]
     pub stack: bool,
-    /// Add the sum over all interfaces but lo that carry different packets: no bridge port beside its bridge, no VLAN
+    /// Add the sum over all interfaces: not lo, no bridge port beside its bridge, no VLAN
     #[arg(long, help_heading = "What to print")]
     pub total: bool,
-    /// Leave out interfaces at which nothing was counted and nothing happened
+    /// Leave out interfaces at which nothing happened
     #[arg(long, help_heading = "What to print")]
     pub changed: bool,
     /// First print all counters as they are, as tests `rx_boot` and `tx_boot` without seconds and rates

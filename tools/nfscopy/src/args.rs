@@ -86,13 +86,13 @@ pub struct CopyArgs {
     /// File or directory to copy
     #[arg(value_name = "SRC")]
     pub source: PathBuf,
-    /// The copy, a directory that receives it, or /dev/null
+    /// The copy; a directory that receives it; or /dev/null
     #[arg(value_name = "DST")]
     pub target: PathBuf,
     /// Let the kernel or the server copy: shared blocks, else copy_file_range(2), else read and write (flagged fallback)
     #[arg(long, help_heading = "Copying", hide_short_help = true)]
     pub offload: bool,
-    /// Evict the copy, read it again and compare it with what was read, before it gets its name: a line of its own
+    /// Read the copy again and compare: evicted first, before it gets its name, with a line of its own
     #[arg(long, help_heading = "Copying")]
     pub verify: bool,
     /// Replace DST if it exists, or what has SRC's name in it: a tree as a whole, what only the old one had is removed

@@ -40,7 +40,7 @@ pub struct Args {
 #[derive(Debug, Subcommand)]
 #[allow(clippy::large_enum_variant, reason = "there is one, for the length of the run")]
 pub enum Verb {
-    /// Accept TCP clients, discard what they send, and tell them what arrived
+    /// Accept TCP clients: discard what they send, and tell them what arrived
     #[command(before_long_help = "Examples:\n\
 \x20 tcpsink listen\n\
 \x20 tcpsink listen --once --output home.tar")]
@@ -132,7 +132,7 @@ pub struct RouteArgs {
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "TCP")]
 pub struct TcpArgs {
-    /// Ask both ends for send and receive buffers of this size; what the kernel grants is reported
+    /// Ask both ends for socket buffers of this size; what the kernel grants is reported
     #[arg(long, short = 'w', value_name = "SIZE", value_parser = units::positive_byte_size, allow_hyphen_values = true)]
     pub buffer: Option<u64>,
     /// Congestion control of the sending end

@@ -143,7 +143,7 @@ pub struct BlastArgs {
 pub struct PingArgs {
     #[command(flatten)]
     pub peer: PeerArgs,
-    /// Bytes of payload of a request and of its response
+    /// Bytes of payload, of a request and of its response
     #[arg(long, short = 'l', value_name = "SIZE", value_parser = datagram, default_value = "64", allow_hyphen_values = true, help_heading = "Datagrams")]
     pub size: u64,
     #[command(flatten)]
