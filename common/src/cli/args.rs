@@ -50,6 +50,7 @@ impl OutputArgs {
             show: self.show.clone(),
             color: self.color,
             is_top: false,
+            has_targets: false,
         }
     }
 }

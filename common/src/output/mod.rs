@@ -92,6 +92,8 @@ pub struct Appearance {
     pub color: Color,
     /// Whether the newest intervals are drawn in place.
     pub is_top: bool,
+    /// Whether a table tells targets: there are several, such as the clients of a listener.
+    pub has_targets: bool,
 }
 
 /// The word in `--show` for everything.
@@ -123,7 +125,9 @@ impl Appearance {
         if self.is_top && is_block {
             return Err(Usage("--top has a row for each interface: --show all makes blocks".into()));
         }
-        Ok(Look { has_color: self.color.is_on(stdout), also: self.show.clone(), is_block, is_top: self.is_top })
+        let target = self.has_targets.then(|| "target".to_owned());
+        let also = self.show.iter().cloned().chain(target).collect();
+        Ok(Look { has_color: self.color.is_on(stdout), also, is_block, is_top: self.is_top })
     }
 }
 

@@ -14,7 +14,6 @@ use std::time::{Duration, Instant};
 use common::cli::Ending;
 use common::net::access;
 use common::net::listener::{Places, Refusal};
-use common::schema::tcpsink::SCHEMA;
 use common::units;
 
 use crate::args::ListenArgs;
@@ -36,8 +35,7 @@ const BREATH: Duration = Duration::from_millis(100);
 
 /// Runs the verb until a signal, or with `--once` until one client has been served.
 pub fn listen(args: &ListenArgs) -> anyhow::Result<Ending> {
-    let session = args.lines.open("tcpsink", &SCHEMA)?;
-    let sink = Sink::new(args.clone(), session)?;
+    let sink = Sink::new(args.clone())?;
     let listener = match activation::listener()? {
         Some(given) => given,
         None => socket::listen(args.bind, args.port)?,

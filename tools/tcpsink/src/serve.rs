@@ -7,7 +7,6 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
-use common::cli::Session;
 use common::net::access::Secret;
 use common::net::listener::{Journal, Refusal};
 use common::schema::line::Flag;
@@ -68,10 +67,11 @@ pub struct Joining {
 
 impl Sink {
     /// A sink that has served nobody yet.
-    pub fn new(args: ListenArgs, session: Session) -> anyhow::Result<Self> {
+    pub fn new(args: ListenArgs) -> anyhow::Result<Self> {
+        let journal = Journal::open(&args.lines, "tcpsink", &SCHEMA)?;
         let secret = args.guard.secret_file.as_deref().map(Secret::read).transpose()?;
         let output = args.output.as_deref().map(|path| Output::open(path, args.force)).transpose()?;
-        Ok(Self { args, journal: Journal::new(session), secret, output: Mutex::new(output) })
+        Ok(Self { args, journal, secret, output: Mutex::new(output) })
     }
 
     /// What ends it after one client, if something does: a file holds one client's bytes.

@@ -31,14 +31,14 @@ const MAX_USED: usize = 10_000;
 
 /// Runs the verb until a signal, or with `--once` until one client has been served.
 pub fn listen(args: &ListenArgs) -> anyhow::Result<Ending> {
-    let session = args.lines.open("udpblast", &SCHEMA)?;
+    let journal = Journal::open(&args.lines, "udpblast", &SCHEMA)?;
     let socket = open(args)?;
     socket.set_nonblocking(true)?;
     let local = socket.local_addr()?;
-    session.console.notice(&format!("listening on {local}"));
+    journal.session.console.notice(&format!("listening on {local}"));
     let secret = args.guard.secret_file.as_deref().map(Secret::read).transpose()?;
     let one_only = args.once.then_some("--once");
-    let shared = Arc::new(Shared { args: args.clone(), journal: Journal::new(session) });
+    let shared = Arc::new(Shared { args: args.clone(), journal });
     let mut listener = Listener {
         shared: Arc::clone(&shared),
         socket,

@@ -3,8 +3,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::cli::{Ending, Session};
+use crate::cli::{Ending, OutputArgs, Session};
 use crate::measure::sample;
+use crate::output::Appearance;
+use crate::schema::Schema;
 
 /// stdout and stderr of a listener, for all clients' threads.
 #[derive(Debug)]
@@ -18,9 +20,10 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Nobody has been served.
-    pub fn new(session: Session) -> Self {
-        Self { session, host: sample::host_name(), failure: Mutex::default(), was_partial: AtomicBool::new(false) }
+    /// Takes over signals, stdout and stderr; nobody has been served. A table says who the clients were.
+    pub fn open(lines: &OutputArgs, tool: &'static str, schema: &'static Schema) -> anyhow::Result<Self> {
+        let session = lines.open_with(tool, schema, &Appearance { has_targets: true, ..lines.appearance() })?;
+        Ok(Self { session, host: sample::host_name(), failure: Mutex::default(), was_partial: AtomicBool::new(false) })
     }
 
     /// Prints a line of any client. A listener that cannot print has to end.
