@@ -116,7 +116,12 @@ pub fn percent(text: &str) -> Result<f64, UnitError> {
 
 /// A rate for people, both ways round, in units that suit: `117.7 MB/s (941.5 Mbit/s)`, decimal.
 pub fn rate_text(bytes_per_second: f64) -> String {
-    format!("{} ({})", with_prefix(bytes_per_second, "B/s"), with_prefix(bytes_per_second * 8.0, "bit/s"))
+    format!("{} ({})", with_prefix(bytes_per_second, "B/s"), bit_rate_text(bytes_per_second * 8.0))
+}
+
+/// A rate of bits for people, decimal: `941.5 Mbit/s`.
+pub fn bit_rate_text(bits_per_second: f64) -> String {
+    with_prefix(bits_per_second, "bit/s")
 }
 
 /// A time for people, of microseconds: `57.0 us`, `24.07 ms`.

@@ -150,21 +150,31 @@ fn snapshot(at: Instant) -> Snapshot {
 
 /// The busiest interfaces in words.
 fn summary(totals: &[Span], length: Duration) -> String {
-    const TOLD: usize = 3;
+    const TOLD: usize = 2;
     let bytes = |span: &Span| {
         let get = |delta: &Counters, counter| delta.get(counter).unwrap_or(0);
         span.delta.map_or((0, 0), |delta| (get(&delta, Counter::RxBytes), get(&delta, Counter::TxBytes)))
     };
-    let mut busiest: Vec<_> = totals.iter().map(|span| (bytes(span), span)).collect();
+    let carried = totals.iter().map(|span| (bytes(span), span));
+    let (mut busiest, idle): (Vec<_>, Vec<_>) = carried.partition(|((received, sent), _)| received + sent > 0);
     busiest.sort_by_key(|((received, sent), _)| std::cmp::Reverse(received + sent));
     let mut text = format!("{:.1} s", length.as_secs_f64());
     for ((received, sent), span) in busiest.iter().take(TOLD) {
         let seconds = (span.to - span.from).as_secs_f64().max(f64::MIN_POSITIVE);
-        let [received, sent] = [*received, *sent].map(|bytes| units::rate_text(bytes as f64 / seconds));
+        let [received, sent] = [*received, *sent].map(|bytes| units::bit_rate_text(bytes as f64 * 8.0 / seconds));
         let _ = write!(text, "; {}: received {received}, sent {sent}", span.link.name.text());
     }
     if busiest.len() > TOLD {
-        let _ = write!(text, "; {} interfaces more", busiest.len() - TOLD);
+        let _ = write!(text, "; less on {} more", busiest.len() - TOLD);
+    }
+    match &idle[..] {
+        [] => {}
+        [(_, only)] => {
+            let _ = write!(text, "; nothing on {}", only.link.name.text());
+        }
+        idle => {
+            let _ = write!(text, "; nothing on {} interfaces", idle.len());
+        }
     }
     text
 }

@@ -30,6 +30,14 @@ impl Side {
     }
 }
 
+/// What rows have a header in common: those of one line, of two, and of two with a word for what they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    Single,
+    Paired,
+    Named,
+}
+
 /// The cells of a row, by name and side.
 #[derive(Debug, Clone)]
 pub struct Cells {
@@ -51,6 +59,15 @@ impl Cells {
             None => Side::Whole,
         };
         Self { schema, pair, lines: vec![(side, line)] }
+    }
+
+    /// What it is a row of.
+    pub fn kind(&self) -> Kind {
+        match self.pair {
+            None => Kind::Single,
+            Some(pair) if pair.word.is_empty() => Kind::Paired,
+            Some(_) => Kind::Named,
+        }
     }
 
     /// Whether another line may belong beside this one.

@@ -19,7 +19,7 @@ use crate::schema::line::Flag;
 use crate::schema::{Holds, Schema};
 
 pub use cell::{Align, fitted, harmless};
-use cells::Cells;
+use cells::{Cells, Kind};
 use pick::{Known, Picked};
 use top::Top;
 
@@ -44,8 +44,8 @@ pub struct Look {
 pub struct Table {
     schema: &'static Schema,
     look: Look,
-    /// What has had something to say, in rows of one line and in rows of two.
-    known: [Known; 2],
+    /// What has had something to say, in each kind of rows.
+    known: BTreeMap<Kind, Known>,
     header: Option<Header>,
     /// Rows since it was printed.
     rows: usize,
@@ -67,8 +67,8 @@ struct Header {
     picked: Vec<Picked>,
     /// How wide the terminal was.
     width: usize,
-    /// The rows beneath are of two lines.
-    is_paired: bool,
+    /// The kind of rows beneath.
+    kind: Kind,
 }
 
 /// The size of the terminal, characters.
@@ -83,11 +83,12 @@ pub struct Size {
 impl Table {
     /// An empty one for lines of this schema.
     pub fn new(schema: &'static Schema, look: Look) -> Self {
-        let known = if schema.holds == Holds::Facts { pick::all(schema) } else { Known::new() };
+        let is_complete = schema.holds == Holds::Facts;
+        let known = is_complete.then(|| (Kind::Single, pick::all(schema))).into_iter().collect();
         Self {
             schema,
             look,
-            known: [known, Known::new()],
+            known,
             header: None,
             rows: 0,
             origins: BTreeMap::new(),
@@ -162,13 +163,13 @@ impl Table {
     /// The row, and what has to stand before it.
     fn text(&mut self, cells: &Cells, size: Size) -> String {
         let elapsed = self.elapsed(cells);
-        let is_paired = cells.pair.is_some();
-        let known = &mut self.known[usize::from(is_paired)];
+        let kind = cells.kind();
+        let known = self.known.entry(kind).or_default();
         pick::learn(known, cells, &elapsed, &self.look.also);
         let is_total = cells.get("span") == "total";
         let still_holds = |header: &Header| {
             header.width == size.width
-                && header.is_paired == is_paired
+                && header.kind == kind
                 && pick::still_fit(&header.picked, self.schema, known, size.width)
                 && header.picked.iter().all(|column| column.suits(cells))
         };
@@ -199,7 +200,7 @@ impl Table {
         }
         text.push('\n');
         text += &self.explanations(cells, size);
-        self.header = Some(Header { picked, width: size.width, is_paired });
+        self.header = Some(Header { picked, width: size.width, kind });
         text
     }
 

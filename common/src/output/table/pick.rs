@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr;
 use super::cell::{self, Align, BIT_RATES, BYTE_RATES, SIZES, TIMES, Unit, Units, harmless};
 use super::cells::{Cells, Side};
 use crate::schema::role::{Form, RoleKind, Shown};
-use crate::schema::{Holds, Schema};
+use crate::schema::{Column, Holds, Schema};
 use crate::units::digits;
 
 /// What a column of the table is made of, in the order in which they stand.
@@ -110,14 +110,20 @@ pub fn learn(known: &mut Known, cells: &Cells, elapsed: &str, also: &[String]) {
 /// Those of the known sources for which there is room, in their order; the least worth goes first, and with a column that
 /// of the other side. What must stay shares what there is.
 fn fitting(schema: &Schema, known: &Known, width: usize) -> Vec<(Source, usize)> {
-    let key = |source: Source| (worth(schema, source), source.of_both_sides());
+    let has_rates = known.keys().any(|source| is_column(schema, *source, |column| column.role.kind == RoleKind::Rate));
+    let worth = |source: Source| match worth(schema, source) {
+        // Where nothing says how fast it was, the amount is what there is to say.
+        _ if !has_rates && is_column(schema, source, |column| column.role.kind == RoleKind::Amount) => 2,
+        worth => worth,
+    };
+    let key = |source: Source| (worth(source), source.of_both_sides());
     let mut by_worth: Vec<_> = known.iter().map(|(source, said)| (*source, room(schema, *source, *said))).collect();
     by_worth.sort_by_key(|(source, _)| (key(*source), *source));
     let mut used = 0;
     let mut kept = Vec::new();
     for sides in by_worth.chunk_by(|(one, _), (other, _)| key(*one) == key(*other)) {
         let left = width.saturating_sub(used + usize::from(!kept.is_empty()));
-        let must_stay = sides.iter().all(|(source, _)| worth(schema, *source) <= 2);
+        let must_stay = sides.iter().all(|(source, _)| worth(*source) <= 2);
         let share = (left + 1) / sides.len();
         let asked = sides.iter().map(|(_, room)| room + 1).sum::<usize>();
         if asked > left + 1 && !(must_stay && share > 1) {
@@ -129,8 +135,29 @@ fn fitting(schema: &Schema, known: &Known, width: usize) -> Vec<(Source, usize)>
             kept.push((*source, room));
         }
     }
-    kept.sort_unstable();
+    kept.sort_by_key(|(source, _)| (order(schema, *source), *source));
     kept
+}
+
+/// Where a column stands beside the others: what went wrong is read after the rates.
+fn order(schema: &Schema, source: Source) -> (u8, Side, usize) {
+    match source {
+        Source::Elapsed => (0, Side::Whole, 0),
+        Source::Run => (1, Side::Whole, 0),
+        Source::Column(side, place, _) => {
+            let is_loss = is_column(schema, source, |column| column.role.kind == RoleKind::Loss);
+            let rate = schema.columns().position(|column| column.name == "ops_per_s");
+            (2, side, if is_loss { place.max(rate.unwrap_or(place)) } else { place })
+        }
+        Source::Flags => (3, Side::Whole, 0),
+    }
+}
+
+fn is_column(schema: &Schema, source: Source, holds: impl Fn(&Column) -> bool) -> bool {
+    match source {
+        Source::Column(_, place, _) => schema.columns().nth(place).is_some_and(holds),
+        _ => false,
+    }
 }
 
 /// The columns for the known sources, in units that suit this row.
@@ -188,13 +215,15 @@ fn column(source: Source, room: usize, cells: &Cells, also: &[String]) -> Picked
 }
 
 impl Picked {
-    /// What stands above it.
+    /// What stands above it; where it is narrow, the unit is what must be there.
     pub fn title(&self) -> String {
-        match self.unit {
-            Some(unit) if self.title.is_empty() => unit.name.to_owned(),
-            Some(unit) => format!("{} {}", self.title, unit.name),
-            None => self.title.clone(),
+        let Some(unit) = self.unit else { return self.title.clone() };
+        let full = format!("{} {}", self.title, unit.name).trim_start().to_owned();
+        if full.width() <= self.width {
+            return full;
         }
+        let side = if let Source::Column(side, ..) = self.source { side.prefix() } else { "" };
+        format!("{side} {}", unit.name).trim_start().to_owned()
     }
 
     /// Whether the row's figure is read easily in the unit above.
