@@ -16,7 +16,7 @@ use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches};
 
 use crate::output;
-use crate::schema::Schema;
+use crate::schema::{Schema, line};
 
 pub use args::{IntervalArgs, MAX_LABEL, OutputArgs, RepeatArgs, ScheduleArgs};
 pub use errors::message;
@@ -118,8 +118,13 @@ fn print(text: &[u8]) -> anyhow::Result<()> {
 
 fn columns_text(schema: &Schema) -> anyhow::Result<Vec<u8>> {
     let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(["name", "kind", "unit", "meaning"])?;
     for column in schema.columns() {
-        writer.serialize(column)?;
+        let words: String = match column.name {
+            "flags" => line::glossary().map(|(word, meaning)| format!(" {word}: {meaning}")).collect(),
+            _ => String::new(),
+        };
+        writer.write_record([column.name, column.kind, column.unit, &format!("{}{words}", column.meaning)])?;
     }
     Ok(writer.into_inner()?)
 }

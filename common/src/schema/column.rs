@@ -3,7 +3,7 @@
 use super::role::Role;
 
 /// One column as `--columns` prints it.
-#[derive(Debug, Clone, Copy, serde::Serialize)]
+#[derive(Debug, Clone, Copy)]
 pub struct Column {
     /// The name in the header.
     pub name: &'static str,
@@ -12,7 +12,6 @@ pub struct Column {
     /// Base unit; empty for text and plain counts.
     pub unit: &'static str,
     /// What it is for readers.
-    #[serde(skip)]
     pub role: Role,
     /// What the column says, and where it comes from.
     pub meaning: &'static str,

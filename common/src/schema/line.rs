@@ -28,7 +28,7 @@ columns! {
         ops_per_s: Option<Fixed<3>>, "1/s", RATE.headline(2).shown(3, "", Form::PerSecond), "ops / seconds";
         cpu_pct: Option<Fixed<2>>, "%", OF_TIME.low().shown(12, "cpu", Form::Percent), "CPU time of this measurement in this process, user + system, 100 = one core";
         host_cpu_pct: Option<Fixed<2>>, "%", OF_TIME.low(), "the whole machine's busy share, 100 = all cores";
-        flags: Flags, "", NOTE, "space-separated warnings about this very line, empty when it is clean";
+        flags: Flags, "", NOTE, "space-separated warnings about this very line, empty when it is clean.";
     }
 }
 
@@ -135,6 +135,11 @@ impl Flag {
 /// The words of the flags that make a line doubtful, for help texts and their tests.
 pub fn doubtful_words() -> impl Iterator<Item = &'static str> {
     Flag::ALL.iter().filter(|flag| flag.weight() == Weight::Doubtful).map(|flag| flag.word())
+}
+
+/// Every flag with what it says, for help texts: its word, its sentence.
+pub fn glossary() -> impl Iterator<Item = (&'static str, &'static str)> {
+    Flag::ALL.iter().map(|flag| (flag.word(), flag.meaning()))
 }
 
 /// Whether flags, as they stand in a line, make it doubtful. That a line of the method `cached` is cached is what was

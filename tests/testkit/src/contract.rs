@@ -29,6 +29,8 @@ pub fn holds(tool: &Tool, name: &str, bad: &[(&[&str], &str)]) {
     let names: Vec<_> = rows.iter().map(|row| row[0].to_owned()).collect();
     assert!(names.join(",").starts_with(SHARED), "{names:?}");
     assert!(rows.iter().all(|row| !row[3].is_empty()), "every column says what it means");
+    let flags = rows.iter().find(|row| row[0] == *"flags").expect("a shared column");
+    assert!(flags[3].contains("partial: ") && flags[3].contains("unsettled: "), "{flags:?}");
 
     let man = tool.run(&["--generate", "man"]).success().stdout;
     assert!(man.contains(".TH") && man.contains(name), "{man}");
