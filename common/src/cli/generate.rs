@@ -62,11 +62,12 @@ fn with_all_texts(command: Command) -> Command {
 
 /// What the warnings in the lines mean.
 fn flags() -> String {
-    let item = |(word, meaning): (&str, &str)| format!(".TP\n{word}\n{}\n", meaning.replace('-', "\\-"));
-    format!(
-        ".SH FLAGS\nWords in the last shared column of a line, if there is something to know about it.\n{}",
-        line::glossary().map(item).collect::<String>()
-    )
+    let mut text =
+        ".SH FLAGS\nWords in the last shared column of a line, if there is something to know about it.\n".to_owned();
+    for (word, meaning) in line::glossary() {
+        text.extend([".TP\n", word, "\n", &meaning.replace('-', "\\-"), "\n"]);
+    }
+    text
 }
 
 /// What `--help` begins with, as a section: lines as they are, where a backslash, or a dot or quote at a line's

@@ -120,11 +120,11 @@ fn columns_text(schema: &Schema) -> anyhow::Result<Vec<u8>> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(["name", "kind", "unit", "meaning"])?;
     for column in schema.columns() {
-        let words: String = match column.name {
-            "flags" => line::glossary().map(|(word, meaning)| format!(" {word}: {meaning}")).collect(),
-            _ => String::new(),
-        };
-        writer.write_record([column.name, column.kind, column.unit, &format!("{}{words}", column.meaning)])?;
+        let mut meaning = column.meaning.to_owned();
+        if column.name == "flags" {
+            line::glossary().for_each(|(word, says)| meaning.extend([" ", word, ": ", says]));
+        }
+        writer.write_record([column.name, column.kind, column.unit, &meaning])?;
     }
     Ok(writer.into_inner()?)
 }
