@@ -14,7 +14,7 @@ use common::schema::diskread::SCHEMA;
 use common::schema::line::Flag;
 use common::units;
 
-use crate::args::{CommandLine, Method, ReadArgs, Verb};
+use crate::args::{CommandLine, ReadArgs, Verb};
 use crate::facts;
 use crate::like;
 use crate::measure;
@@ -67,9 +67,9 @@ struct Reader<'a> {
     plan: &'a Plan,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
     /// One run; `None` if it was told to stop before it began.
-    fn measure(&self, run: u64) -> anyhow::Result<Option<Run>> {
+    fn measure(&self, run: u64) -> anyhow::Result<Option<Run<'a>>> {
         let reading = Reading::prepare(self.plan, self.target, &self.session.stop)?;
         if self.session.stop.is_set() {
             return Ok(None);
@@ -86,19 +86,18 @@ impl Reader<'_> {
         let context = || self.target.name.clone();
         let (total, finished) = measure::run(&reading, &identity, self.session, &progress).with_context(context)?;
         let failure = finished.failure.map(|failure| failure.context(context()));
-        Ok(Some(Run { total, failure, method: self.plan.method }))
+        Ok(Some(Run { total, failure, plan: self.plan }))
     }
 }
 
 /// A finished run.
-struct Run {
+struct Run<'a> {
     total: Record,
     failure: Option<anyhow::Error>,
-    /// As asked for.
-    method: Method,
+    plan: &'a Plan,
 }
 
-impl Outcome for Run {
+impl Outcome for Run<'_> {
     fn rate(&self) -> Option<Rate> {
         self.total.line.bytes_per_s.map(|rate| Rate::Bytes(rate.value()))
     }
@@ -116,7 +115,7 @@ impl Outcome for Run {
     }
 
     fn advise(&self, console: &Console) {
-        for warning in Warning::of(&self.total, self.method) {
+        for warning in Warning::of(&self.total, self.plan) {
             console.notice(&format!("{}: {warning}", self.total.line.target));
         }
     }
