@@ -200,7 +200,7 @@ impl RecordWriter {
         match &self.out {
             Out::Rows(screen) => self.checked(screen.close_with(grid)),
             Out::Lines(_) | Out::Objects { .. } => {
-                self.console.summary_table(&grid);
+                self.console.summary_table(grid);
                 Ok(())
             }
         }
