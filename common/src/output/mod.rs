@@ -2,6 +2,7 @@
 //! when nobody reads.
 
 pub mod facts;
+pub mod familiar;
 pub mod grid;
 mod json;
 mod lines;
