@@ -1,14 +1,17 @@
 //! What the tool does, in one screen: every path, every measurement, every run.
 
+use std::cell::RefCell;
 use std::fmt::Write;
 
 use anyhow::Context;
 use common::cli::{self, Ending, Session};
 use common::console::Console;
+use common::measure::latency::Moments;
 use common::measure::repeat::{Repeat, Runs};
 use common::measure::sample::{self, Identity};
 use common::measure::series::{self, Outcome, Rate};
 use common::output::RecordWriter;
+use common::output::familiar::Figures;
 use common::schema::Fixed;
 use common::schema::diskread::SCHEMA;
 use common::schema::line::Flag;
@@ -16,6 +19,7 @@ use common::units;
 
 use crate::args::{CommandLine, ReadArgs, Verb};
 use crate::facts;
+use crate::familiar::Answer;
 use crate::like;
 use crate::measure;
 use crate::plan::Plan;
@@ -39,16 +43,28 @@ fn read(args: &ReadArgs, has_runs: bool) -> anyhow::Result<Ending> {
     };
     let repeat = repeat(args, has_runs)?;
     let session = args.output.open("diskread", &SCHEMA)?;
-    cli::in_turn(&args.paths, &session, |path| {
+    let answers: RefCell<Vec<Answer>> = RefCell::default();
+    let ending = cli::in_turn(&args.paths, &session, |path| {
         let target = Target::open(path)?;
+        answers.borrow_mut().push(Answer { target: target.name.clone(), size: target.bytes(), ..Answer::default() });
         for plan in &plans {
-            let reader = Reader { args, session: &session, target: &target, plan };
+            let reader = Reader { args, session: &session, target: &target, plan, answers: &answers };
             if let Some(ending) = series::run(&session, repeat.clone(), |run| reader.measure(run))? {
                 return Ok(Some(ending));
             }
         }
         Ok(None)
-    })
+    });
+    let closed = close(args, &session, &plans, &answers.into_inner());
+    ending.and_then(|ending| closed.map(|()| ending))
+}
+
+/// Ends with the tables of the program, however the measurements ended; of targets that had none there is nothing to show.
+fn close(args: &ReadArgs, session: &Session, plans: &[Plan], answers: &[Answer]) -> anyhow::Result<()> {
+    let Some(program) = args.like.filter(|_| !args.output.quiet) else { return Ok(()) };
+    let measured = answers.iter().filter(|answer| !answer.totals.is_empty());
+    let mut tables = measured.flat_map(|answer| answer.tables(program, plans));
+    tables.try_for_each(|table| session.lines.close_with(table))
 }
 
 fn repeat(args: &ReadArgs, has_runs: bool) -> Result<Repeat, cli::Usage> {
@@ -65,6 +81,8 @@ struct Reader<'a> {
     session: &'a Session,
     target: &'a Target,
     plan: &'a Plan,
+    /// What is known of the targets; this one is the last.
+    answers: &'a RefCell<Vec<Answer>>,
 }
 
 impl<'a> Reader<'a> {
@@ -86,7 +104,8 @@ impl<'a> Reader<'a> {
         let context = || self.target.name.clone();
         let (total, finished) = measure::run(&reading, &identity, self.session, &progress).with_context(context)?;
         let failure = finished.failure.map(|failure| failure.context(context()));
-        Ok(Some(Run { total, failure, plan: self.plan }))
+        let latency = finished.total.latency().moments();
+        Ok(Some(Run { total, failure, plan: self.plan, latency, answers: self.answers }))
     }
 }
 
@@ -95,6 +114,23 @@ struct Run<'a> {
     total: Record,
     failure: Option<anyhow::Error>,
     plan: &'a Plan,
+    latency: Option<Moments>,
+    answers: &'a RefCell<Vec<Answer>>,
+}
+
+impl Run<'_> {
+    /// What other programs say of it.
+    fn figures(&self) -> Figures {
+        let Record { line, own } = &self.total;
+        let latency = self.latency;
+        Figures {
+            line: line.clone(),
+            method: own.method,
+            threads: own.threads,
+            block_bytes: Some(own.block_bytes),
+            latency,
+        }
+    }
 }
 
 impl Outcome for Run<'_> {
@@ -107,6 +143,9 @@ impl Outcome for Run<'_> {
     }
 
     fn print(&self, lines: &RecordWriter) -> anyhow::Result<()> {
+        if let Some(answer) = self.answers.borrow_mut().last_mut() {
+            answer.totals.push(self.figures());
+        }
         lines.write_line(&self.total.text()?)
     }
 
