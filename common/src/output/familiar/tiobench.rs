@@ -13,7 +13,7 @@ const UNITS: [[&str; 2]; 7] = [
     ["Rate", "= MiB per second"],
     ["(CPU%)", "= CPU time, 100% is a core"],
     ["Latency", "= milliseconds"],
-    ["Lat%", "= share that took longer"],
+    ["Lat%", "= percent that took longer"],
     ["CPU Eff", "= Rate by a core of CPU time"],
 ];
 

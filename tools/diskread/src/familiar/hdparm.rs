@@ -5,7 +5,7 @@ use common::output::grid::{Column, Grid};
 
 /// What stands before the figures of a test.
 const ROWS: [(&str, &str); 2] =
-    [("hdparm_cached", "Timing cached reads:"), ("hdparm_buffered", "Timing buffered disk reads:")];
+    [("hdparm_cached", " Timing cached reads:"), ("hdparm_buffered", " Timing buffered disk reads:")];
 
 /// A sentence for each run, under the name of the target.
 pub fn tables(target: &str, totals: &[Figures]) -> Vec<Grid> {
@@ -40,11 +40,11 @@ mod tests {
         let buffered = total("hdparm_buffered", 424 << 20, 212, 3.01);
         assert_eq!(
             text(tables("/dev/sda", &[cached.clone(), buffered]), 80),
-            "/dev/sda:\n\
-             Timing cached reads:         21344 MB in  2.00 seconds =  10682.68 MB/sec\n\
+            "/dev/sda:\n \
+             Timing cached reads:         21344 MB in  2.00 seconds =  10682.68 MB/sec\n \
              Timing buffered disk reads:    424 MB in  3.01 seconds =    140.86 MB/sec\n"
         );
-        assert!(text(tables("/dev/sda", &[cached]), 80).ends_with("MB/sec\nTiming buffered disk reads:\n"));
+        assert!(text(tables("/dev/sda", &[cached]), 80).ends_with("MB/sec\n Timing buffered disk reads:\n"));
     }
 
     #[test]
