@@ -152,7 +152,9 @@ mod tests {
     fn moments_are_those_of_all_that_was_recorded() {
         let mut latencies = Latencies::default();
         assert_eq!(latencies.moments(), None);
-        [100, 200, 300].into_iter().for_each(|micros| latencies.record(Duration::from_micros(micros)));
+        for micros in [100, 200, 300] {
+            latencies.record(Duration::from_micros(micros));
+        }
         let moments = latencies.moments().unwrap();
         let near = |found: f64, right: f64| assert!((found / right - 1.0).abs() < 2e-3, "{found} is not {right}");
         near(moments.min_us, 100.0);

@@ -85,14 +85,9 @@ fn table(
     // What was repeated has a row for each time.
     for run in 0..runs.iter().map(Vec::len).max().unwrap_or_default().max(1) {
         let figures: [Option<&Figures>; 6] = std::array::from_fn(|place| runs[place].get(run).copied());
-        let measured = std::array::from_fn(|place| cell(figures[place], |figures| with_cpu(figures, measures[place])));
-        rows.push(row(amount, measured));
-        rows.push(row(
-            "Latency",
-            figures.map(|figures| {
-                cell(figures.and_then(|figures| figures.latency), |latency| latency_text(latency.max_us))
-            }),
-        ));
+        let above = std::array::from_fn(|place| cell(figures[place], |figures| with_cpu(figures, measures[place])));
+        let below = figures.map(|figures| cell(figures, longest));
+        rows.extend([row(amount, above), row("Latency", below)]);
         let marks = figures.map(|figures| notes.mark(figures));
         if marks.iter().any(|mark| !mark.is_empty()) {
             rows.push(row("", marks));
@@ -105,6 +100,10 @@ fn table(
 fn with_cpu(figures: &Figures, measure: Measure) -> String {
     let cpu = cell(figures.cpu_pct(), |pct| format!("{pct:.0}"));
     cell(measure(figures), |figure| format!("{figure:>5} {cpu:>3}"))
+}
+
+fn longest(figures: &Figures) -> String {
+    cell(figures.latency, |latency| latency_text(latency.max_us))
 }
 
 /// Bytes per second in five places.

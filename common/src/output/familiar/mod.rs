@@ -124,7 +124,9 @@ mod tests {
 
     fn flagged(flags: &[Flag]) -> Figures {
         let mut figures = Figures::default();
-        flags.iter().for_each(|flag| figures.line.flags.raise_if(true, *flag));
+        for flag in flags {
+            figures.line.flags.raise_if(true, *flag);
+        }
         figures
     }
 
@@ -150,6 +152,6 @@ mod tests {
     fn a_test_that_was_not_measured_has_an_empty_row() {
         assert_eq!(or_empty(std::iter::empty()).count(), 1);
         let figures = Figures::default();
-        assert_eq!(or_empty([&figures, &figures].into_iter()).filter(Option::is_some).count(), 2);
+        assert_eq!(or_empty([&figures, &figures].into_iter()).flatten().count(), 2);
     }
 }

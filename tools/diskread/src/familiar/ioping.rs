@@ -132,7 +132,10 @@ mod tests {
 
     #[test]
     fn figures_are_in_its_units() {
-        assert_eq!([142.1, 8.26, 1554.0, 9.0e6, 1.2e8].map(time), ["142.1 us", "8.26 us", "1.55 ms", "9.00 s", "2.00 min"]);
+        assert_eq!(
+            [142.1, 8.26, 1554.0, 9.0e6, 1.2e8].map(time),
+            ["142.1 us", "8.26 us", "1.55 ms", "9.00 s", "2.00 min"]
+        );
         assert_eq!([6.4, 999.0, 4970.0, 2.5e6].map(counted), ["6", "999", "4.97 k", "2.50 M"]);
         assert_eq!([12_288.0, 27_238.0, 72_771_174.4].map(size), ["12 KiB", "26.6 KiB", "69.4 MiB"]);
     }
