@@ -2,6 +2,7 @@
 
 use testkit::Record;
 use testkit::disk::{Scratch, names};
+use testkit::screen::Terminal;
 
 use super::{MIB, PHASES, lines, nfscopy, tests};
 
@@ -156,4 +157,25 @@ fn runs_repeat_all_phases() {
     let records = lines(&["file", scratch.text(), "--size", "1M", "--phases", "write,read", "--runs", "2"]);
     let found: Vec<_> = records.iter().map(|record| (record.text("test"), record.count("run"))).collect();
     assert_eq!(found, [("write", 1), ("read", 1), ("write", 2), ("read", 2)]);
+}
+
+#[test]
+fn a_terminal_has_the_table_of_the_program_at_the_end_and_a_pipe_has_not() {
+    let scratch = Scratch::new();
+    for (program, words) in [
+        ("dd", &["1+0", "bytes", "B/s", "* cached: "][..]),
+        ("tiobench", &["Sequential Reads", "Random Writes", "Latency", "* cached: "]),
+        ("bonnie", &["Size", "--Seeks--", "files", "RndCreate", "* cached: "]),
+    ] {
+        let args = ["file", scratch.text(), "--size", "1M", "--like", program];
+        for width in [40, 80] {
+            let shown = Terminal::of_width(width).run(&nfscopy(), &args).text();
+            for word in words.iter().filter(|word| width > 40 || **word != "1+0") {
+                assert!(shown.contains(word), "{program} at {width}: no {word} in\n{shown}");
+            }
+        }
+        let piped = nfscopy().run(&args).success();
+        assert!(!piped.stdout.contains(words[0]) && !piped.stderr.contains(words[0]), "{piped:?}");
+        assert_eq!(piped.stdout.lines().count(), piped.records().len() + 1, "{piped:?}");
+    }
 }

@@ -119,7 +119,7 @@ pub struct ReadArgs {
     /// Where direct reads are refused, read buffered instead and flag the line
     #[arg(long, help_heading = "Reading", hide_short_help = true)]
     pub fallback: bool,
-    /// Do the measurements whose figures people know from another program; --time shortens each of them
+    /// Do the measurements whose figures people know from another program, and end with its table; --time shortens each of them
     #[arg(long, value_enum, value_name = "PROGRAM", conflicts_with_all = ["method", "pattern", "block", "threads", "depth", "engine", "bytes"], help_heading = "Measurement")]
     pub like: Option<Like>,
     #[command(flatten)]
