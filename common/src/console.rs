@@ -64,10 +64,10 @@ impl Console {
     }
 
     /// The same as a table.
-    pub fn summary_table(&self, grid: &Grid) {
+    pub fn summary_table(&self, grid: Grid) {
         self.wait_for_bar();
         if self.sums_up {
-            let text = grid.text(grid::room(io::stderr()));
+            let text = "\n".to_owned() + &grid.closing(grid::room(io::stderr()));
             // There is nowhere left to complain.
             self.aside(|| io::stderr().write_all(text.as_bytes())).unwrap_or_default();
         }

@@ -33,6 +33,27 @@ fn time_intervals_warm_up_and_runs_are_heeded() {
 }
 
 #[test]
+fn a_file_that_is_at_its_end_before_the_time_asked_for_is_short_of_it() {
+    let scratch = Scratch::new();
+    let file = scratch.file("f", MIB);
+    for method in ["buffered", "mmap"] {
+        let ended = diskread().run(&[&file, "--time", "30s", "--interval", "5ms", "--method", method]).success();
+        assert!(ended.total("seq_read").has_flag("short"), "{ended:?}");
+        assert!(ended.some("seq_read", "interval").iter().all(|line| !line.has_flag("short")), "{ended:?}");
+        assert!(ended.stderr.contains("30s") && ended.stderr.contains("--method direct"), "{}", ended.stderr);
+    }
+    for asked in [&[][..], &["--time", "30s", "--bytes", "64K"], &["--time", "50ms", "--method", "cached"]] {
+        let whole = line(&[&[file.as_str()], asked].concat());
+        assert_eq!(whole.text("flags").replace("cached", ""), "", "{whole:?}");
+    }
+    for program in ["hdparm", "bonnie"] {
+        let ended = diskread().run(&[&file, "--like", program, "--time", "300ms", "--quiet"]).success();
+        let is_short = |line: &Record| line.has_flag("short") && line.text("test") != "bonnie_seeks";
+        assert!(!ended.records().iter().any(is_short), "no time of the user's own: {ended:?}");
+    }
+}
+
+#[test]
 fn a_full_disk_is_a_failure_and_a_reader_that_leaves_is_none() {
     let scratch = Scratch::new();
     let file = scratch.file("f", MIB);

@@ -1,7 +1,9 @@
 //! `--like`: the measurements of other programs.
 
+use nix::sys::signal::Signal;
 use testkit::Record;
 use testkit::disk::Scratch;
+use testkit::screen::Terminal;
 
 use super::{MIB, diskread};
 
@@ -62,4 +64,65 @@ fn counts_of_other_programs_are_theirs() {
     }
     let ended = diskread().run(&[&file, "--like", "bonnie", "--quiet"]).success();
     assert_eq!(ended.total("bonnie_seeks").count("ops"), 8192);
+}
+
+/// What the tables of the programs have in them, whatever their width.
+const TABLES: [(&str, &[&str]); 6] = [
+    ("hdparm", &["Timing cached", "Timing buffered", "MB/sec"]),
+    ("crystaldiskmark", &["Read [MB/s]", "SEQ1M Q8T1", "RND4K Q32T1"]),
+    ("nvme", &["Read [MB/s]", "SEQ128K Q32T1", "RND4K Q32T16"]),
+    ("tiobench", &["Unit information", "Sequential Reads", "Random Reads", "Thr"]),
+    ("bonnie", &["Seq Input", "--Seeks--", "/sec %CP", "Latency"]),
+    ("ioping", &["requests", "iops", "min/avg/max"]),
+];
+
+#[test]
+fn a_terminal_has_the_table_of_the_program_at_the_end() {
+    let scratch = Scratch::new();
+    let file = scratch.file("f", 4 * MIB);
+    for (program, words) in TABLES {
+        let args = [&file, "--like", program, "--time", "20ms", "--runs", "1"];
+        for width in [40, 60, 80, 120] {
+            // That no row is wider is what the terminal asserts.
+            let shown = Terminal::of_width(width).run(&diskread(), &args).text();
+            let table = shown.rsplit_once("diskread: ").map(|(_, table)| table).unwrap();
+            for word in words.iter().filter(|word| width > 40 || word.len() < 10) {
+                assert!(table.contains(word), "{program} at {width}: no {word} in\n{shown}");
+            }
+        }
+        let quiet = Terminal::of_width(80).run(&diskread(), &[&args[..], &["--quiet"]].concat()).text();
+        assert!(!quiet.contains(words.last().unwrap()), "{program}: {quiet}");
+    }
+}
+
+#[test]
+fn lines_in_a_pipe_have_no_table_and_whoever_wants_one_finds_it_on_stderr() {
+    let scratch = Scratch::new();
+    let file = scratch.file("f", 4 * MIB);
+    for (format, program) in [("csv", "hdparm"), ("json", "bonnie")] {
+        let args = [&file, "--like", program, "--time", "60ms", "--format", format];
+        let ended = diskread().run(&args).success();
+        let lines = 2 + usize::from(format == "csv");
+        assert!(ended.stdout.lines().count() == lines && !ended.stderr.contains("Timing"), "{ended:?}");
+        let summed = diskread().run(&[&args[..], &["--summary"]].concat()).success();
+        assert_eq!(summed.stdout.lines().count(), lines, "{summed:?}");
+        assert!(summed.stderr.contains("MB/sec") || summed.stderr.contains("--Seeks--"), "{summed:?}");
+    }
+}
+
+#[test]
+fn what_was_not_measured_is_empty_in_the_table() {
+    let scratch = Scratch::new();
+    let file = scratch.file("f", 4 * MIB);
+    let running = diskread().start(&[&file, "--like", "ioping", "--interval", "50ms", "--summary"]);
+    running.wait_for_records(1);
+    running.signal(Signal::SIGINT);
+    let ended = running.end().killed_by(Signal::SIGINT);
+    assert!(ended.total("ioping_read").has_flag("partial"), "{ended:?}");
+    for told in ["completed in", "* partial: ", "ioping -R statistics ---\nrequests completed in\n"] {
+        assert!(ended.stderr.contains(told), "no {told} in {ended:?}");
+    }
+    let args = [&file, "/dev/nosuch", "--like", "hdparm", "--time", "60ms", "--summary"];
+    let ended = diskread().run(&args);
+    assert!(ended.stderr.contains(&format!("{file}:\n")) && !ended.stderr.contains("nosuch:\n"), "{ended:?}");
 }

@@ -2,6 +2,7 @@
 
 use testkit::Record;
 use testkit::disk::{Scratch, names};
+use testkit::screen::Terminal;
 
 use super::{MIB, PHASES, lines, nfscopy, tests};
 
@@ -156,4 +157,25 @@ fn runs_repeat_all_phases() {
     let records = lines(&["file", scratch.text(), "--size", "1M", "--phases", "write,read", "--runs", "2"]);
     let found: Vec<_> = records.iter().map(|record| (record.text("test"), record.count("run"))).collect();
     assert_eq!(found, [("write", 1), ("read", 1), ("write", 2), ("read", 2)]);
+}
+
+#[test]
+fn a_terminal_has_the_table_of_the_program_at_the_end_and_a_pipe_has_not() {
+    let scratch = Scratch::new();
+    let args = |program| ["file", scratch.text(), "--size", "1M", "--like", program];
+    // bonnie++ takes its time, whatever the size.
+    for (program, widths, words) in [
+        ("dd", &[40, 60, 80, 120][..], &["write", "bytes", "B/s", "* cached: "][..]),
+        ("tiobench", &[40, 60, 80, 120], &["Sequential Reads", "Random Writes", "Latency", "* cached: "]),
+        ("bonnie", &[40], &["Size", "--Seeks--", "files", "RndCreate", "* cached: "]),
+    ] {
+        for width in widths {
+            let shown = Terminal::of_width(*width).run(&nfscopy(), &args(program)).text();
+            let table = shown.rsplit_once("nfscopy: ").map(|(_, table)| table).unwrap();
+            assert!(words.iter().all(|word| table.contains(word)), "{program} at {width}: {words:?} in\n{shown}");
+        }
+    }
+    let piped = nfscopy().run(&args("tiobench")).success();
+    assert!(!piped.stderr.contains("Sequential") && piped.records().len() == 16, "{piped:?}");
+    assert_eq!(piped.stdout.lines().count(), 17, "{piped:?}");
 }

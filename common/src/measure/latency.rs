@@ -59,6 +59,13 @@ impl Latencies {
         self.0.len()
     }
 
+    /// Extremes, mean and deviation; `None` where nothing was recorded.
+    pub fn moments(&self) -> Option<Moments> {
+        let [min_us, max_us] = [self.0.min(), self.0.max()].map(|ns| ns as f64 / 1e3);
+        let [mean_us, deviation_us] = [self.0.mean(), self.0.stdev()].map(|ns| ns / 1e3);
+        (!self.0.is_empty()).then_some(Moments { min_us, mean_us, deviation_us, max_us })
+    }
+
     /// The figures for a line; empty where nothing was recorded.
     pub fn percentiles(&self) -> Percentiles {
         if self.0.is_empty() {
@@ -69,6 +76,19 @@ impl Latencies {
         let at = |quantile| us(self.0.value_at_quantile(quantile));
         Percentiles { p50: at(0.5), p90: at(0.9), p99: at(0.99), p999: at(0.999), max: us(self.0.max()) }
     }
+}
+
+/// Latencies in microseconds, as programs that keep no distribution say them.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Moments {
+    /// The shortest.
+    pub min_us: f64,
+    /// The mean.
+    pub mean_us: f64,
+    /// The standard deviation.
+    pub deviation_us: f64,
+    /// The longest.
+    pub max_us: f64,
 }
 
 /// Latencies in microseconds; `p50 <= p90 <= p99 <= p999 <= max`.
@@ -126,6 +146,21 @@ mod tests {
         assert!(p90 <= p99 && p99 <= p999 && p999 <= max, "{of:?}");
         assert!((999.0..1001.0).contains(&max));
         assert_eq!(recorder.take().count(), 0, "taken once");
+    }
+
+    #[test]
+    fn moments_are_those_of_all_that_was_recorded() {
+        let mut latencies = Latencies::default();
+        assert_eq!(latencies.moments(), None);
+        for micros in [100, 200, 300] {
+            latencies.record(Duration::from_micros(micros));
+        }
+        let moments = latencies.moments().unwrap();
+        let near = |found: f64, right: f64| assert!((found / right - 1.0).abs() < 2e-3, "{found} is not {right}");
+        near(moments.min_us, 100.0);
+        near(moments.mean_us, 200.0);
+        near(moments.deviation_us, 81.65);
+        near(moments.max_us, 300.0);
     }
 
     #[test]

@@ -115,6 +115,13 @@ impl Grid {
         if parts.len() == 1 { vec![self] } else { parts.into_iter().map(|(part, _)| of(part)).collect() }
     }
 
+    /// The table as text of this width at most: columns that may go do so; where none may, it is folded.
+    pub fn closing(self, width: usize) -> String {
+        let may_lose = self.columns.iter().any(|column| column.worth > 1);
+        let parts = if may_lose { vec![self] } else { self.folded(width) };
+        parts.iter().map(|part| part.text(width)).collect()
+    }
+
     /// What stands above the columns.
     pub fn titles(&self) -> impl Iterator<Item = &String> {
         self.columns.iter().map(|column| &column.title)
@@ -125,7 +132,8 @@ impl Grid {
         let widths = self.fitting(&self.widths(harmless), width);
         let mut text = wrapped(&self.title, width);
         let titles: Vec<_> = self.titles().cloned().collect();
-        for row in std::iter::once(&titles).chain(&self.rows) {
+        let head = Some(&titles).filter(|titles| titles.iter().any(|title| !title.is_empty()));
+        for row in head.into_iter().chain(&self.rows) {
             let cells = self.columns.iter().zip(&widths).zip(row);
             let cells = cells.filter_map(|((column, width), cell)| Some(column.shown(cell, (*width)?)));
             text += cells.collect::<Vec<_>>().join(&" ".repeat(GAP)).trim_end();
@@ -240,6 +248,17 @@ mod tests {
         assert_eq!(one.text(20), "rates\nlabel          n\na|b        12345\n\\u{1b}[2J      1\n");
         assert_eq!(other.text(20), "rates\nlabel      median\na|b             7\n\\u{1b}[2J       8\n");
         assert_eq!(grid().folded(0).len(), 2);
+    }
+
+    #[test]
+    fn what_may_not_go_is_folded_and_what_has_no_titles_has_no_head() {
+        assert_eq!(grid().closing(20), grid().text(20));
+        let mut whole = grid();
+        whole.columns = ["label", "n", "median"].map(Column::numbers).into();
+        whole.columns[0] = Column::words("label");
+        assert_eq!(whole.clone().closing(20), whole.folded(20).iter().map(|part| part.text(20)).collect::<String>());
+        let note = Grid { title: "a note of more than a few words".into(), ..Grid::default() };
+        assert_eq!(note.closing(20), "a note of more than\na few words\n");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! when nobody reads.
 
 pub mod facts;
+pub mod familiar;
 pub mod grid;
 mod json;
 mod lines;
@@ -204,7 +205,7 @@ impl RecordWriter {
         match &self.out {
             Out::Rows(screen) => self.checked(screen.close_with(grid)),
             Out::Lines(_) | Out::Objects { .. } => {
-                self.console.summary_table(&grid);
+                self.console.summary_table(grid);
                 Ok(())
             }
         }

@@ -148,7 +148,7 @@ impl Painter {
         let size = self.size();
         let mut text = match row.what {
             What::Cells(cells) => self.table.add(cells, size),
-            What::Closing(grid) => self.table.rest(size) + "\n" + &grid.text(size.width),
+            What::Closing(grid) => self.table.rest(size) + "\n" + &grid.closing(size.width),
         };
         if !self.has_said_so && self.has_skipped.load(Ordering::Relaxed) {
             self.has_said_so = true;

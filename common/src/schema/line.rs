@@ -109,7 +109,7 @@ enum Weight {
 
 flags! {
     Partial, "partial", Doubtful, "The measurement ended before its time, or failed.";
-    Short, "short", Remark, "Fewer bytes were there than were asked for or announced.";
+    Short, "short", Remark, "Fewer bytes were there than were asked for or announced, or than last the time asked for.";
     Unsettled, "unsettled", Remark, "`--runs MIN..MAX --within PCT` never got as narrow as asked.";
     Capped, "capped", Doubtful, "The kernel granted less than was asked for.";
     Fallback, "fallback", Doubtful, "Another method than the one asked for did the work.";

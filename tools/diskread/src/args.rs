@@ -19,7 +19,8 @@ const EXAMPLES: &str = "Examples:\n\
 ///
 /// Each PATH (block device or file) is read after the one before. Without --time or --bytes a run ends when the whole
 /// of it was read once, after 10 s at most. With --time, the methods cached, direct and null go round until the time is
-/// over; buffered and mmap end with the file, since a second round would read memory.
+/// over; buffered and mmap end with the file, since a second round would read memory, and are flagged short if that was
+/// before the time.
 ///
 /// Every line says whether the device was really read: device_bytes, cached_pct, and the flags cached, sparse and
 /// unwritten. Nothing is ever written, and no setting is changed; buffered and mmap drop PATH from the page cache first.
@@ -118,7 +119,7 @@ pub struct ReadArgs {
     /// Where direct reads are refused, read buffered instead and flag the line
     #[arg(long, help_heading = "Reading", hide_short_help = true)]
     pub fallback: bool,
-    /// Measure what another program measures: the figures that people know from it; --time shortens each
+    /// Measure what another program measures: the figures that people know from it, and its table at the end; --time shortens each
     #[arg(long, value_enum, value_name = "PROGRAM", conflicts_with_all = ["method", "pattern", "block", "threads", "depth", "engine", "bytes"], help_heading = "Measurement")]
     pub like: Option<Like>,
     #[command(flatten)]

@@ -7,6 +7,7 @@ mod direct;
 mod driver;
 mod engine;
 mod facts;
+mod familiar;
 mod habits;
 mod layout;
 mod like;

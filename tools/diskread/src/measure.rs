@@ -34,11 +34,12 @@ pub fn run(
         cpu: CpuOf::Process,
         workers: "reader",
     };
-    let mut device = DeviceGauge { reading, identity, session, track: &track, fetched: None };
+    let mut device = DeviceGauge { reading, identity, session, track: &track, fetched: None, was_halted: false };
     let finished = measurement.run(&track, works, &mut device)?;
     // The file ended in the warm-up, unless somebody cut it.
     let is_used_up = !finished.has_begun && !finished.is_cut && !plan.warmup.is_zero();
-    let is_short = is_used_up || track.lanes().iter().any(|lane| lane.own.is_short.load(Ordering::Relaxed));
+    let is_early = plan.asked_time.is_some() && !device.was_halted;
+    let is_short = is_used_up || is_early || track.lanes().iter().any(|lane| lane.own.is_short.load(Ordering::Relaxed));
     let mut total = record::of(reading, identity, &finished.total);
     record::finish(&mut total, finished.is_cut, is_short, reading);
     Ok((total, finished))
@@ -52,6 +53,8 @@ struct DeviceGauge<'a> {
     track: &'a Track<Own>,
     /// As it was at first, and when it was last read.
     fetched: Option<(Fetched, Fetched)>,
+    /// The readers did not end by themselves.
+    was_halted: bool,
 }
 
 impl Gauge for DeviceGauge<'_> {
@@ -72,5 +75,6 @@ impl Gauge for DeviceGauge<'_> {
 
     fn halt(&mut self, _how: Halt) {
         // A reader looks before each read, and a read ends by itself.
+        self.was_halted = true;
     }
 }

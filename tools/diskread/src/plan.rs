@@ -39,6 +39,8 @@ pub struct Plan {
     pub amount: Option<u64>,
     /// When to end at the latest.
     pub time: Option<Duration>,
+    /// How long the reading was asked to last, where no amount was asked for.
+    pub asked_time: Option<Duration>,
     /// Begin again at the end of the range, until the time is over.
     pub goes_round: bool,
     pub warmup: Duration,
@@ -65,6 +67,7 @@ impl Plan {
             length: None,
             amount: None,
             time: Some(DEFAULT_TIME),
+            asked_time: None,
             goes_round: false,
             warmup: args.schedule.warm_up(),
             interval: args.schedule.interval.interval,
@@ -89,6 +92,7 @@ impl Plan {
         plan.depth = args.depth.unwrap_or(1);
         plan.engine = args.engine.unwrap_or_default();
         plan.amount = args.bytes;
+        plan.asked_time = args.schedule.time.filter(|_| args.bytes.is_none());
         plan.time = args.schedule.time.or(if args.bytes.is_some() { None } else { Some(DEFAULT_TIME) });
         let is_memory_after = matches!(plan.method, Method::Buffered | Method::Mmap);
         plan.goes_round = args.schedule.time.is_some() && !is_memory_after;

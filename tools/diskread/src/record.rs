@@ -71,7 +71,8 @@ pub fn of(reading: &Reading<'_>, identity: &Identity, cut: &Cut<Fetched>) -> Rec
 
 /// Adds what is known only at the end of the run.
 pub fn finish(total: &mut Record, is_cut: bool, has_ended_early: bool, reading: &Reading<'_>) {
-    let is_announced = reading.target.kind != TargetKind::Unsized || reading.plan.amount.is_some();
+    let plan = reading.plan;
+    let is_announced = reading.target.kind != TargetKind::Unsized || plan.amount.is_some() || plan.asked_time.is_some();
     total.raise_if(is_cut, Flag::Partial);
     total.raise_if(reading.is_short || (has_ended_early && is_announced), Flag::Short);
 }

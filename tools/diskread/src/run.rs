@@ -1,21 +1,25 @@
 //! What the tool does, in one screen: every path, every measurement, every run.
 
+use std::cell::RefCell;
 use std::fmt::Write;
 
 use anyhow::Context;
 use common::cli::{self, Ending, Session};
 use common::console::Console;
+use common::measure::latency::Moments;
 use common::measure::repeat::{Repeat, Runs};
 use common::measure::sample::{self, Identity};
 use common::measure::series::{self, Outcome, Rate};
 use common::output::RecordWriter;
+use common::output::familiar::Figures;
 use common::schema::Fixed;
 use common::schema::diskread::SCHEMA;
 use common::schema::line::Flag;
 use common::units;
 
-use crate::args::{CommandLine, Method, ReadArgs, Verb};
+use crate::args::{CommandLine, ReadArgs, Verb};
 use crate::facts;
+use crate::familiar::Answer;
 use crate::like;
 use crate::measure;
 use crate::plan::Plan;
@@ -39,16 +43,28 @@ fn read(args: &ReadArgs, has_runs: bool) -> anyhow::Result<Ending> {
     };
     let repeat = repeat(args, has_runs)?;
     let session = args.output.open("diskread", &SCHEMA)?;
-    cli::in_turn(&args.paths, &session, |path| {
+    let answers: RefCell<Vec<Answer>> = RefCell::default();
+    let ending = cli::in_turn(&args.paths, &session, |path| {
         let target = Target::open(path)?;
+        answers.borrow_mut().push(Answer { target: target.name.clone(), size: target.bytes(), ..Answer::default() });
         for plan in &plans {
-            let reader = Reader { args, session: &session, target: &target, plan };
+            let reader = Reader { args, session: &session, target: &target, plan, answers: &answers };
             if let Some(ending) = series::run(&session, repeat.clone(), |run| reader.measure(run))? {
                 return Ok(Some(ending));
             }
         }
         Ok(None)
-    })
+    });
+    let closed = close(args, &session, &plans, &answers.into_inner());
+    ending.and_then(|ending| closed.map(|()| ending))
+}
+
+/// Ends with the tables of the program, however the measurements ended; of targets that had none there is nothing to show.
+fn close(args: &ReadArgs, session: &Session, plans: &[Plan], answers: &[Answer]) -> anyhow::Result<()> {
+    let Some(program) = args.like.filter(|_| !args.output.quiet) else { return Ok(()) };
+    let measured = answers.iter().filter(|answer| !answer.totals.is_empty());
+    let mut tables = measured.flat_map(|answer| answer.tables(program, plans));
+    tables.try_for_each(|table| session.lines.close_with(table))
 }
 
 fn repeat(args: &ReadArgs, has_runs: bool) -> Result<Repeat, cli::Usage> {
@@ -65,11 +81,13 @@ struct Reader<'a> {
     session: &'a Session,
     target: &'a Target,
     plan: &'a Plan,
+    /// What is known of the targets; this one is the last.
+    answers: &'a RefCell<Vec<Answer>>,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
     /// One run; `None` if it was told to stop before it began.
-    fn measure(&self, run: u64) -> anyhow::Result<Option<Run>> {
+    fn measure(&self, run: u64) -> anyhow::Result<Option<Run<'a>>> {
         let reading = Reading::prepare(self.plan, self.target, &self.session.stop)?;
         if self.session.stop.is_set() {
             return Ok(None);
@@ -86,19 +104,36 @@ impl Reader<'_> {
         let context = || self.target.name.clone();
         let (total, finished) = measure::run(&reading, &identity, self.session, &progress).with_context(context)?;
         let failure = finished.failure.map(|failure| failure.context(context()));
-        Ok(Some(Run { total, failure, method: self.plan.method }))
+        let latency = finished.total.latency().moments();
+        Ok(Some(Run { total, failure, plan: self.plan, latency, answers: self.answers }))
     }
 }
 
 /// A finished run.
-struct Run {
+struct Run<'a> {
     total: Record,
     failure: Option<anyhow::Error>,
-    /// As asked for.
-    method: Method,
+    plan: &'a Plan,
+    latency: Option<Moments>,
+    answers: &'a RefCell<Vec<Answer>>,
 }
 
-impl Outcome for Run {
+impl Run<'_> {
+    /// What other programs say of it.
+    fn figures(&self) -> Figures {
+        let Record { line, own } = &self.total;
+        let latency = self.latency;
+        Figures {
+            line: line.clone(),
+            method: own.method,
+            threads: own.threads,
+            block_bytes: Some(own.block_bytes),
+            latency,
+        }
+    }
+}
+
+impl Outcome for Run<'_> {
     fn rate(&self) -> Option<Rate> {
         self.total.line.bytes_per_s.map(|rate| Rate::Bytes(rate.value()))
     }
@@ -108,6 +143,9 @@ impl Outcome for Run {
     }
 
     fn print(&self, lines: &RecordWriter) -> anyhow::Result<()> {
+        if let Some(answer) = self.answers.borrow_mut().last_mut() {
+            answer.totals.push(self.figures());
+        }
         lines.write_line(&self.total.text()?)
     }
 
@@ -116,7 +154,7 @@ impl Outcome for Run {
     }
 
     fn advise(&self, console: &Console) {
-        for warning in Warning::of(&self.total, self.method) {
+        for warning in Warning::of(&self.total, self.plan) {
             console.notice(&format!("{}: {warning}", self.total.line.target));
         }
     }

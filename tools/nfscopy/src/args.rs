@@ -136,7 +136,7 @@ pub struct FileArgs {
     /// Past this machine's page cache (O_DIRECT)
     #[arg(long, help_heading = "Files")]
     pub direct: bool,
-    /// Do what another program does: its phases, block sizes and order, without evicting where it does not
+    /// Do what another program does, and end with its table: its phases, block sizes, order, without evicting where it does not
     #[arg(long, value_enum, value_name = "PROGRAM", conflicts_with_all = ["phases", "block", "ops", "sync", "direct"], help_heading = "Files")]
     pub like: Option<Like>,
     /// End each phase after this long

@@ -10,12 +10,13 @@ use common::measure::repeat::Repeat;
 use common::measure::sample::{self, Identity};
 use common::measure::series::{self, Outcome, Rate, Step};
 use common::output::RecordWriter;
+use common::output::familiar::Figures;
 use common::schema::Fixed;
 use common::schema::line::Flag;
 use common::schema::nfscopy::SCHEMA;
 use common::units;
 
-use crate::measure::{self, Phase, Site};
+use crate::measure::{self, Done, Phase, Site};
 use crate::record::Record;
 use crate::warning::Warning;
 use crate::workspace::Workspace;
@@ -29,18 +30,25 @@ pub struct Bench<'a> {
     /// By test and threads; each is repeated until its own mean is known, and says whether it wants more.
     repeats: HashMap<(&'static str, u64), (Repeat, bool)>,
     run: u64,
+    /// What was printed, in that order.
+    figures: Vec<Figures>,
 }
 
 impl<'a> Bench<'a> {
     /// Before the first run.
     pub fn new(site: Site<'a>, label: Option<&String>, target: String, repeat: Repeat) -> Self {
         let label = label.cloned().unwrap_or_default();
-        Self { site, label, target, repeat, repeats: HashMap::new(), run: 1 }
+        Self { site, label, target, repeat, repeats: HashMap::new(), run: 1, figures: Vec::new() }
     }
 
     /// Signals, stderr and stdout.
     pub fn session(&self) -> &'a Session {
         self.site.session
+    }
+
+    /// What was measured and printed so far.
+    pub fn figures(&self) -> &[Figures] {
+        &self.figures
     }
 
     /// Begins the next run, unless enough is known.
@@ -72,9 +80,11 @@ impl<'a> Bench<'a> {
             target: self.target.clone(),
             run: self.run,
         };
-        let (total, failure) = measure::run(self.site, &identity, phase)?;
+        let mut done = measure::run(self.site, &identity, phase)?;
         let (repeat, wants_more) = self.repeats.entry((test, threads)).or_insert_with(|| (self.repeat.clone(), true));
-        match series::conclude(self.site.session, repeat, &mut Measured { total, failure })? {
+        let concluded = series::conclude(self.site.session, repeat, &mut done);
+        self.figures.push(figures(done));
+        match concluded? {
             Step::End(ending) => return Ok(Some(ending)),
             step => *wants_more = step == Step::Again,
         }
@@ -82,13 +92,14 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// A finished phase.
-struct Measured {
-    total: Record,
-    failure: Option<anyhow::Error>,
+/// What other programs say of a phase.
+fn figures(done: Done) -> Figures {
+    let Record { line, own } = done.total;
+    let (method, threads, block_bytes) = (own.mechanism, own.threads, own.block_bytes);
+    Figures { line, method, threads, block_bytes, latency: done.latency }
 }
 
-impl Outcome for Measured {
+impl Outcome for Done {
     fn rate(&self) -> Option<Rate> {
         let line = &self.total.line;
         // Files without content have no rate in bytes.

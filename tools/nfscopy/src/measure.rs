@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use common::cli::Session;
 use common::measure::crew;
 use common::measure::lane::{CpuOf, Track};
+use common::measure::latency::Moments;
 use common::measure::sample::Identity;
 use common::measure::spans::{Cut, Timing};
 use common::measure::watch::{Finished, Gauge, Halt, Measurement, Verdict};
@@ -44,9 +45,18 @@ pub struct Site<'a> {
     pub interval: Option<Duration>,
 }
 
-/// Works until all is done, the time is over, the stop is set or something fails; the line of all of it, and why it did not
-/// run to its end, unless it was told to stop.
-pub fn run(site: Site<'_>, identity: &Identity, phase: Phase<'_>) -> anyhow::Result<(Record, Option<anyhow::Error>)> {
+/// A phase that is over.
+pub struct Done {
+    /// The line of all of it.
+    pub total: Record,
+    /// How long an operation took, where that was measured.
+    pub latency: Option<Moments>,
+    /// Why it did not run to its end, unless it was told to stop.
+    pub failure: Option<anyhow::Error>,
+}
+
+/// Works until all is done, the time is over, the stop is set or something fails.
+pub fn run(site: Site<'_>, identity: &Identity, phase: Phase<'_>) -> anyhow::Result<Done> {
     let Phase { setup, works, time, .. } = phase;
     let shared = Arc::new(Shared::default());
     let track = Track::new(true, works.iter().map(|_| Own::new(&shared)))?;
@@ -68,9 +78,10 @@ pub fn run(site: Site<'_>, identity: &Identity, phase: Phase<'_>) -> anyhow::Res
     };
     let mut mount = MountGauge { site, identity, setup: &setup, track: &track, shared: &shared, complaint: None };
     let Finished { total, has_begun, is_cut, failure } = measurement.run(&track, works.collect(), &mut mount)?;
+    let latency = total.latency().moments();
     let mut total = record::of(&setup, site.mounted, identity, &total);
     record::finish(&mut total, is_cut || !has_begun, &setup, shared.failure.get());
-    Ok((total, failure))
+    Ok(Done { total, latency, failure })
 }
 
 /// What is read beside what the workers count.

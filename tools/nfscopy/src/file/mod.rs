@@ -2,6 +2,7 @@
 
 mod blocks;
 mod bytes;
+mod familiar;
 mod like;
 mod plan;
 mod set;
@@ -38,14 +39,29 @@ pub fn run(args: &FileArgs) -> anyhow::Result<Ending> {
     let mounted = Mounted::holding(&args.directory);
     let site = Site { session: &session, mounted: &mounted, interval: args.interval.interval };
     let mut bench = Bench::new(site, args.output.label.as_ref(), shown(&args.directory), repeat);
+    let ending = all_runs(&mut bench, args, &plan);
+    let closed = close(&bench, args, &plan);
+    ending.and_then(|ending| closed.map(|()| ending))
+}
+
+/// Ends with the tables of the program, however the measurements ended.
+fn close(bench: &Bench<'_>, args: &FileArgs, plan: &FilePlan) -> anyhow::Result<()> {
+    let is_shown = !args.output.quiet && !bench.figures().is_empty();
+    let Some(program) = plan.like.filter(|_| is_shown) else { return Ok(()) };
+    let tables = familiar::tables(program, plan, &shown(&args.directory), bench.figures());
+    tables.into_iter().try_for_each(|table| bench.session().lines.close_with(table))
+}
+
+/// All phases with every number of threads, as often as is wanted.
+fn all_runs(bench: &mut Bench<'_>, args: &FileArgs, plan: &FilePlan) -> anyhow::Result<Ending> {
     loop {
         for sweep in &plan.sweeps {
-            let outcome = bench.within(&args.directory, |bench, workspace| large(bench, workspace, &plan, sweep))?;
+            let outcome = bench.within(&args.directory, |bench, workspace| large(bench, workspace, plan, sweep))?;
             if let Some(ending) = outcome {
                 return Ok(ending);
             }
             if plan.like == Some(Like::Bonnie)
-                && let Some(ending) = tree::measure(&mut bench, &args.directory, &TreePlan::like_bonnie(sweep.threads))?
+                && let Some(ending) = tree::measure(bench, &args.directory, &TreePlan::like_bonnie(sweep.threads))?
             {
                 return Ok(ending);
             }
