@@ -88,7 +88,7 @@ clean:
 snapshots: build
 	for tool in $(TOOLS); do bash tests/snapshots/record $(BIN)/$$tool || exit 1; done
 	rm -f tests/snapshots/screens/*.txt
-	LINEBENCH_BIN='$(abspath $(BIN))' LINEBENCH_RECORD=1 $(CARGO) test --workspace --locked --test '*' screens
+	LINEBENCH_BIN='$(abspath $(BIN))' LINEBENCH_RECORD=1 $(CARGO) test --workspace --locked screens
 	bash tests/pictures/record $(BIN)/runplot
 
 ci: lint test demo

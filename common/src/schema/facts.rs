@@ -14,6 +14,6 @@ columns! {
         target: String, "", NAME.shown(3, "target", Form::Text(12)), "device, path, mount or interface";
         key: String, "", NAME.shown(2, "key", Form::Text(40)), "what it is; dots part groups, as in coalesce.rx_usecs";
         value: String, "", NOTE.shown(1, "value", Form::Text(9)), "as the kernel says it, numbers without unit";
-        unit: String, "", NOTE.shown(4, "unit", Form::Text(4)), "base unit of the value, empty for text and counts";
+        unit: String, "", NOTE, "base unit of the value, empty for text and counts";
     }
 }

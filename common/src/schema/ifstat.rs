@@ -90,10 +90,10 @@ columns! {
         time: Time, "RFC 3339 UTC", INSTANCE, "when the later fact was read";
         host: String, "", NAME, "node name of the machine";
         label: String, "", NAME, "the user's --label: which set-up this is";
-        target: String, "", NAME, "interface";
-        key: String, "", NAME, "what it is, as in the facts";
-        before: String, "", NOTE, "value in the file; empty if the file does not have it";
-        after: String, "", NOTE, "value as it is; empty if there is none";
+        target: String, "", NAME.shown(3, "target", Form::Text(12)), "interface";
+        key: String, "", NAME.shown(1, "key", Form::Text(20)), "what it is, as in the facts";
+        before: String, "", NOTE.shown(2, "before", Form::Text(9)), "value in the file; empty if the file does not have it";
+        after: String, "", NOTE.shown(2, "after", Form::Text(9)), "value as it is; empty if there is none";
         unit: String, "", NOTE, "base unit of the values, empty for text and counts";
     }
 }
@@ -103,6 +103,6 @@ columns! {
     pub struct Statistic {
         counter: String, "", NAME.shown(2, "counter", Form::Text(28)), "name of the counter as the driver gives it (ethtool -S)";
         value: Option<u64>, "", GAUGE.shown(4, "value", Form::Count), "the counter at the end of the span";
-        delta: Option<u64>, "", AMOUNT.shown(3, "delta", Form::Count), "what it grew by in the span; empty when it went back";
+        delta: Option<u64>, "", AMOUNT.shown(1, "delta", Form::Count), "what it grew by in the span; empty when it went back";
     }
 }

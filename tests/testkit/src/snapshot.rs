@@ -10,8 +10,14 @@ use crate::screen::Terminal;
 /// Set to record what is shown instead of comparing it.
 const RECORD: &str = "LINEBENCH_RECORD";
 
+/// The widths that are looked at.
+pub const WIDTHS: [u16; 4] = [40, 60, 80, 120];
+
 /// Checks a text against the recorded one of this name, as in `runstat-statistics-80`.
-fn check(name: &str, text: &str) {
+///
+/// # Panics
+/// If it is another one.
+pub fn check(name: &str, text: &str) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../snapshots/screens");
     check_in(&folder, name, text, std::env::var_os(RECORD).is_some());
 }
@@ -24,7 +30,7 @@ fn check(name: &str, text: &str) {
 pub fn check_screens(tool: &Tool, name: &str, folder: &str, args: &[&str]) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder);
     let tool = tool.within(&["env", "-C", &folder.to_string_lossy()]);
-    for width in [40, 60, 80, 120] {
+    for width in WIDTHS {
         let shown = Terminal::of_width(width).run(&tool, args);
         assert!(shown.status.success(), "{shown:?}");
         check(&format!("{name}-{width}"), &shown.text());

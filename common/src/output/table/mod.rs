@@ -189,19 +189,36 @@ impl Table {
             let _ = writeln!(text, "{}", "-".repeat(pick::width(&picked).min(size.width)));
         }
         self.was_interval = !is_total;
-        for (index, column) in picked.iter().enumerate() {
-            let mut cell = fitted(&column.text(cells, &elapsed), column.width, column.align);
-            if index + 1 == picked.len() {
-                cell.truncate(cell.trim_end().len());
+        let texts: Vec<_> = picked.iter().map(|column| column.text(cells, &elapsed)).collect();
+        for texts in self.lines_of(&picked, texts) {
+            let last = texts.iter().rposition(|text| !text.is_empty()).unwrap_or_default();
+            for (index, (column, cell)) in picked.iter().zip(&texts).enumerate().take(last + 1) {
+                let mut cell = fitted(cell, column.width, column.align);
+                if index == last {
+                    cell.truncate(cell.trim_end().len());
+                }
+                let style = [if is_total { "1" } else { "" }, column.style(cells)].join(";");
+                text += if index > 0 { " " } else { "" };
+                text += &self.styled(&cell, style.trim_matches(';'));
             }
-            let style = [if is_total { "1" } else { "" }, column.style(cells)].join(";");
-            text += if index > 0 { " " } else { "" };
-            text += &self.styled(&cell, style.trim_matches(';'));
+            text.push('\n');
         }
-        text.push('\n');
         text += &self.explanations(cells, size);
         self.header = Some(Header { picked, width: size.width, kind });
         text
+    }
+
+    /// The lines of a row: a fact is told whole, on several if need be; a measurement has one.
+    fn lines_of(&self, picked: &[Picked], texts: Vec<String>) -> Vec<Vec<String>> {
+        if self.schema.holds != Holds::Facts {
+            return vec![texts];
+        }
+        let folded = picked.iter().zip(&texts).map(|(column, text)| textwrap::wrap(text, column.width.max(1)));
+        let folded: Vec<_> = folded.collect();
+        let height = folded.iter().map(Vec::len).max().unwrap_or(1);
+        let line =
+            |index| folded.iter().map(|parts| parts.get(index).map(ToString::to_string).unwrap_or_default()).collect();
+        (0..height).map(line).collect()
     }
 
     /// A remark between rows.
@@ -262,5 +279,7 @@ impl Table {
     }
 }
 
+#[cfg(test)]
+mod screens;
 #[cfg(test)]
 mod tests;

@@ -258,6 +258,10 @@ impl Picked {
             return String::new();
         }
         let cell = cells.said(side, place);
+        let is_value = is_column(cells.schema, self.source, |column| column.role.kind == RoleKind::Note);
+        if cells.schema.holds == Holds::Facts && is_value && !cell.is_empty() {
+            return harmless(format!("{cell} {}", cells.get("unit")).trim_end());
+        }
         let Ok(value) = cell.parse::<f64>() else { return harmless(cell) };
         match (self.form, self.unit) {
             (Form::Text(_) | Form::Count, _) => harmless(cell),

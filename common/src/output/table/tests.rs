@@ -112,6 +112,19 @@ fn names_of_others_are_text() {
 }
 
 #[test]
+fn a_fact_is_told_whole() {
+    let mut table = Table::new(&ifstat::DIFFERENCES, Look::default());
+    let size = Size { width: 40, height: 24 };
+    let text = row(&mut table, &[("key", "queue.scheduler.of.a.disk"), ("before", "mq-deadline"), ("unit", "B")], size);
+    assert!(text.lines().all(|line| line.len() <= 40) && !text.contains('~'), "{text}");
+    let letters: String = text.lines().skip(1).flat_map(|line| line.split_whitespace()).collect();
+    let mut sorted: Vec<_> = letters.chars().collect();
+    let mut all: Vec<_> = "queue.scheduler.of.a.diskmq-deadlineB".chars().collect();
+    (sorted.sort_unstable(), all.sort_unstable());
+    assert_eq!(sorted, all, "{text}");
+}
+
+#[test]
 fn what_is_asked_for_is_shown_and_everything_in_a_block() {
     let look = Look { also: vec!["ops".into(), "min_rtt_us".into()], ..Look::default() };
     let mut table = Table::new(&tcpsink::SCHEMA, look);
