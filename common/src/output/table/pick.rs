@@ -111,11 +111,9 @@ pub fn learn(known: &mut Known, cells: &Cells, elapsed: &str, also: &[String]) {
 /// of the other side. What must stay shares what there is.
 fn fitting(schema: &Schema, known: &Known, width: usize) -> Vec<(Source, usize)> {
     let has_rates = known.keys().any(|source| is_column(schema, *source, |column| column.role.kind == RoleKind::Rate));
-    let worth = |source: Source| match worth(schema, source) {
-        // Where nothing says how fast it was, the amount is what there is to say.
-        _ if !has_rates && is_column(schema, source, |column| column.role.kind == RoleKind::Amount) => 2,
-        worth => worth,
-    };
+    // Where nothing says how fast it was, the amount is what there is to say.
+    let is_all = |source| !has_rates && is_column(schema, source, |column| column.role.kind == RoleKind::Amount);
+    let worth = |source: Source| worth(schema, source).min(if is_all(source) { 2 } else { u8::MAX });
     let key = |source: Source| (worth(source), source.of_both_sides());
     let mut by_worth: Vec<_> = known.iter().map(|(source, said)| (*source, room(schema, *source, *said))).collect();
     by_worth.sort_by_key(|(source, _)| (key(*source), *source));
