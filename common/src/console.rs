@@ -92,7 +92,7 @@ impl Console {
             Some(length) => self.bar.set_length(millis(length)),
             None => self.bar.unset_length(),
         }
-        let counts = Arc::new(Mutex::new(Counts::default()));
+        let counts = Arc::new(Mutex::new(vec![Counts::default()]));
         let (end, is_over) = mpsc::channel();
         let (bar, counted) = (self.bar.clone(), Arc::clone(&counts));
         let start = || {
@@ -103,7 +103,7 @@ impl Console {
         let painter = self.has_bar.then(start).flatten();
         let is_drawn = painter.is_some();
         *self.painter.lock().unwrap_or_else(PoisonError::into_inner) = painter;
-        Progress(is_drawn.then_some((counts, end)))
+        Progress(is_drawn.then_some(Share { counts, place: 0, end }))
     }
 
     /// Waits until a bar that is over is gone.
@@ -124,9 +124,29 @@ impl Drop for Console {
 /// A bar on the screen, if somebody watches, until this is dropped. It is drawn by a thread of its own: a terminal that is
 /// slow, or stopped, holds up nobody who measures.
 #[derive(Debug)]
-pub struct Progress(Option<(Arc<Mutex<Counts>>, Sender<()>)>);
+pub struct Progress(Option<Share>);
+
+/// What one of those who measure adds to what the bar tells.
+#[derive(Debug)]
+struct Share {
+    counts: Arc<Mutex<Vec<Counts>>>,
+    place: usize,
+    /// The bar is over when the last of them is gone.
+    end: Sender<()>,
+}
 
 impl Progress {
+    /// For another one who measures at the same time: the bar tells the sum.
+    #[must_use]
+    pub fn beside(&self) -> Self {
+        let share = |own: &Share| {
+            let mut counts = own.counts.lock().unwrap_or_else(PoisonError::into_inner);
+            counts.push(Counts::default());
+            Share { counts: Arc::clone(&own.counts), place: counts.len() - 1, end: own.end.clone() }
+        };
+        Self(self.0.as_ref().map(share))
+    }
+
     /// How long the one who waits may sleep before the next [`Progress::tick`]; `None` if nobody watches.
     pub fn redraw_every(&self) -> Option<Duration> {
         self.0.as_ref().map(|_| REDRAW)
@@ -134,19 +154,21 @@ impl Progress {
 
     /// What has been counted by now, which says how fast it goes.
     pub fn tick(&self, counts: impl FnOnce() -> Counts) {
-        if let Some((counted, _)) = &self.0 {
-            *counted.lock().unwrap_or_else(PoisonError::into_inner) = counts();
+        if let Some(Share { counts: all, place, .. }) = &self.0
+            && let Some(own) = all.lock().unwrap_or_else(PoisonError::into_inner).get_mut(*place)
+        {
+            *own = counts();
         }
     }
 }
 
 /// Draws a bar until the other end of `is_over` is gone.
-fn paint(bar: &ProgressBar, length: Option<Duration>, counts: &Mutex<Counts>, is_over: &Receiver<()>) {
+fn paint(bar: &ProgressBar, length: Option<Duration>, counts: &Mutex<Vec<Counts>>, is_over: &Receiver<()>) {
     bar.set_draw_target(ProgressDrawTarget::stderr());
     let mut last = (Instant::now(), Counts::default());
     while is_over.recv_timeout(REDRAW) == Err(RecvTimeoutError::Timeout) {
         let (elapsed, now) = (bar.elapsed(), Instant::now());
-        let counts = *counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let counts: Counts = counts.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().sum();
         let left = length.map(|length| length.saturating_sub(elapsed));
         bar.set_message(pace_text(counts - last.1, now - last.0, left));
         bar.set_position(millis(elapsed));
@@ -182,4 +204,25 @@ pub fn say(tool: &str, text: &str) {
     line.push('\n');
     // There is nowhere left to complain.
     let _ = io::stderr().write_all(line.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_tells_the_sum_of_all_who_measure() {
+        let (end, is_over) = mpsc::channel();
+        let counts = Arc::new(Mutex::new(vec![Counts::default()]));
+        let one = Progress(Some(Share { counts: Arc::clone(&counts), place: 0, end }));
+        let other = one.beside();
+        one.tick(|| Counts { bytes: 1, ops: 2 });
+        other.tick(|| Counts { bytes: 10, ops: 20 });
+        other.tick(|| Counts { bytes: 30, ops: 40 });
+        assert_eq!(*counts.lock().unwrap(), [Counts { bytes: 1, ops: 2 }, Counts { bytes: 30, ops: 40 }]);
+        drop(one);
+        assert!(is_over.try_recv() == Err(mpsc::TryRecvError::Empty), "the other one still measures");
+        drop(other);
+        assert!(is_over.try_recv() == Err(mpsc::TryRecvError::Disconnected));
+    }
 }

@@ -40,9 +40,8 @@ pub fn run_all(
         let mut started = Vec::new();
         for (index, plan) in plans.into_iter().enumerate() {
             let streams = streams.get(index).map_or(&[][..], |(_, streams)| streams);
-            // One of them moves the bar.
-            let progress = progress.filter(|_| index == 0);
-            let flow = move || run(plan, streams, stop, progress, emit);
+            let progress = progress.map(Progress::beside);
+            let flow = move || run(plan, streams, stop, progress.as_ref(), emit);
             started.push(std::thread::Builder::new().name("flow".into()).spawn_scoped(scope, flow)?);
         }
         let panicked = |_| Err(anyhow!("a worker thread panicked"));

@@ -81,7 +81,7 @@ impl Outcome for Exchange {
             let times: String = times.into_iter().filter_map(told).collect();
             format!("{}: {} round trips{times}", line.target, line.ops.unwrap_or_default())
         } else {
-            let rate = self.asked.map_or_else(|| "max".into(), |bits| units::rate_text(bits as f64 / 8.0));
+            let rate = self.asked.map_or_else(|| "max".into(), |bits| units::bit_rate_text(bits as f64));
             let moved = self.rate().map_or_else(|| "nothing".into(), |rate| rate.to_string());
             format!("{}: {moved} received at --rate {rate}", line.target)
         };
