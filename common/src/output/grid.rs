@@ -127,13 +127,17 @@ impl Grid {
         self.columns.iter().map(|column| &column.title)
     }
 
-    /// The table as text of this width at most.
+    /// The table as text of this width at most. One of a single column is folded as words are.
     pub fn text(&self, width: usize) -> String {
         let widths = self.fitting(&self.widths(harmless), width);
         let mut text = wrapped(&self.title, width);
         let titles: Vec<_> = self.titles().cloned().collect();
         let head = Some(&titles).filter(|titles| titles.iter().any(|title| !title.is_empty()));
         for row in head.into_iter().chain(&self.rows) {
+            if let ([_], [words]) = (&self.columns[..], &row[..]) {
+                text += &wrapped(words, width);
+                continue;
+            }
             let cells = self.columns.iter().zip(&widths).zip(row);
             let cells = cells.filter_map(|((column, width), cell)| Some(column.shown(cell, (*width)?)));
             text += cells.collect::<Vec<_>>().join(&" ".repeat(GAP)).trim_end();

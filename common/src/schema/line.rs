@@ -16,7 +16,7 @@ columns! {
         time: Time, "RFC 3339 UTC", INSTANCE, "when the span began";
         host: String, "", NAME, "node name of the machine that measured";
         label: String, "", NAME, "the user's --label: which set-up this was";
-        test: &'static str, "", NAME.shown(1, "test", Form::Text(15)), "what was done";
+        test: &'static str, "", NAME.shown(1, "test", Form::Text(20)), "what was done";
         target: String, "", NAME.shown(1, "target", Form::Text(16)), "peer, device, path, mount or interface";
         run: u64, "", INSTANCE, "1, 2, ... within --runs";
         span: Span, "", INSTANCE, "interval or total";

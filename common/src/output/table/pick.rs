@@ -117,10 +117,17 @@ fn fitting(schema: &Schema, known: &Known, width: usize) -> Vec<(Source, usize)>
     let key = |source: Source| (worth(source), source.of_both_sides());
     let mut by_worth: Vec<_> = known.iter().map(|(source, said)| (*source, room(schema, *source, *said))).collect();
     by_worth.sort_by_key(|(source, _)| (key(*source), *source));
+    let is_text =
+        |source| matches!(source, Source::Column(_, place, _) if matches!(form(schema, place), Form::Text(_)));
+    // Words may be cut; a figure may not, and one there must be.
+    let is_figure = |source| !is_text(source) && source != Source::Elapsed;
+    let first = by_worth.iter().find(|(source, _)| is_figure(*source)).map_or(0, |(_, room)| room + 1);
     let mut used = 0;
     let mut kept = Vec::new();
     for sides in by_worth.chunk_by(|(one, _), (other, _)| key(*one) == key(*other)) {
-        let left = width.saturating_sub(used + usize::from(!kept.is_empty()));
+        let has_figure = kept.iter().chain(sides).any(|(source, _)| is_figure(*source));
+        let reserved = if has_figure { 0 } else { first };
+        let left = width.saturating_sub(used + usize::from(!kept.is_empty()) + reserved);
         let must_stay = sides.iter().all(|(source, _)| worth(*source) <= 2);
         let share = (left + 1) / sides.len();
         let asked = sides.iter().map(|(_, room)| room + 1).sum::<usize>();

@@ -1,6 +1,6 @@
-//! The closing lines of ioping, and of `ioping -R`, as columns.
+//! The closing lines of ioping, and of `ioping -R`.
 
-use common::output::familiar::{Figures, Footnotes, cell, marked, of_test, or_empty};
+use common::output::familiar::{Figures, Footnotes, cell, of_test, or_empty};
 use common::output::grid::{Column, Grid};
 
 /// The two of its runs, and how it is called for them.
@@ -17,13 +17,16 @@ pub fn tables(target: &str, totals: &[Figures]) -> Vec<Grid> {
 }
 
 fn closing(target: &str, program: &str, run: Option<&Figures>, mark: &str) -> Grid {
-    let columns = [Column::words("")].into_iter().chain((0..4).map(|_| Column::numbers(""))).collect();
-    let rows = [requests(run), generated(run), times(run)];
-    let rows = rows
-        .into_iter()
-        .enumerate()
-        .map(|(place, row)| (row.into(), if place == 0 { mark.to_owned() } else { String::new() }));
-    marked(format!("--- {target} {program} statistics ---"), columns, rows.collect())
+    let rows = [(requests(run), mark), (generated(run), ""), (times(run), "")];
+    let line = |(words, mark): ([String; 5], &str)| {
+        let words: Vec<_> = words.iter().map(String::as_str).chain([mark]).filter(|word| !word.is_empty()).collect();
+        vec![words.join(" ")]
+    };
+    Grid {
+        title: format!("--- {target} {program} statistics ---"),
+        columns: vec![Column::words("")],
+        rows: rows.into_iter().map(line).collect(),
+    }
 }
 
 /// What the requests took, without the pauses between.
@@ -120,9 +123,9 @@ mod tests {
         assert_eq!(
             text(tables("/dev/sda", &[paced()]), 80),
             "--- /dev/sda ioping statistics ---\n\
-             10 requests completed in   1.73 ms,  40 KiB read,  5.79 k iops,  22.6 MiB/s\n\
-             generated 10 requests in    9.00 s,       40 KiB,       1 iops,  4.44 KiB/s\n\
-             min/avg/max/mdev =        86.3 us /    172.7 us /    345.4 us /     43.2 us\n\
+             10 requests completed in 1.73 ms, 40 KiB read, 5.79 k iops, 22.6 MiB/s\n\
+             generated 10 requests in 9.00 s, 40 KiB, 1 iops, 4.44 KiB/s\n\
+             min/avg/max/mdev = 86.3 us / 172.7 us / 345.4 us / 43.2 us\n\
              --- /dev/sda ioping -R statistics ---\n\
              requests completed in\n\
              generated requests in\n\
@@ -146,6 +149,7 @@ mod tests {
         for width in [40, 60, 80, 120] {
             let text = text(tables("/dev/sda", &[paced(), rapid.clone()]), width);
             assert!(text.lines().all(|line| line.len() <= width), "{width}: {text}");
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
             for figure in ["5.79 k iops", "41.2 k iops", "345.4 us", "43.2 us", "* cached"] {
                 assert!(text.contains(figure), "{width}: {figure} in {text}");
             }
