@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test's panic is its report")]
 
+#[path = "udpblast/addresses.rs"]
+mod addresses;
 #[path = "udpblast/arrivals.rs"]
 mod arrivals;
 #[path = "udpblast/endings.rs"]
@@ -76,6 +78,8 @@ fn keeps_the_contract() {
             (&["send", "h", "--bytes", "1M", "--time", "1s"], "--bytes"),
             (&["send", "h", "--time", "0"], "--time"),
             (&["send", "h", "--interval", "5s", "--time", "1s"], "--interval"),
+            (&["send", "h", "--interval", "500ns"], "--interval"),
+            (&["send", "h", "--time", "500ns"], "--time"),
             (&["send", "h", "--fragment"], "--size"),
             (&["send", "h", "--port", "70000"], "--port"),
             (&["search", "h", "--loss", "-1"], "--loss"),

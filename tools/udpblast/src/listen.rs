@@ -71,18 +71,35 @@ fn open(args: &ListenArgs) -> anyhow::Result<UdpSocket> {
     Ok(socket)
 }
 
-/// Whether another socket has this one's port: one that may not share it cannot be bound then.
+/// Whether another socket that belongs to nobody in particular takes what comes to this one's address.
 fn is_taken(socket: &UdpSocket) -> std::io::Result<bool> {
-    let local = socket.local_addr()?;
-    let table = if local.is_ipv6() { "/proc/net/udp6" } else { "/proc/net/udp" };
-    let port = format!(":{:04X}", local.port());
-    let table = std::fs::read_to_string(table).unwrap_or_default();
-    let peers = table.lines().skip(1).filter(|line| {
-        let mut words = line.split_whitespace().skip(1);
-        let (own, peer) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-        own.ends_with(&port) && peer.ends_with(":0000")
-    });
-    Ok(peers.count() > 1)
+    let own = socket.local_addr()?;
+    let tables = ["/proc/net/udp", "/proc/net/udp6"].map(|table| std::fs::read_to_string(table).unwrap_or_default());
+    let open = tables.iter().flat_map(|table| table.lines()).filter_map(open_socket);
+    Ok(open.filter(|other| share_a_datagram(own, *other)).count() > 1)
+}
+
+/// The address of a socket that is not connected, from its line in /proc/net/udp (`proc_pid_net(5)`).
+fn open_socket(line: &str) -> Option<SocketAddr> {
+    let mut words = line.split_whitespace().skip(1);
+    let (address, port) = words.next()?.split_once(':')?;
+    words.next()?.ends_with(":0000").then_some(())?;
+    // In words of 32 bits, each in the byte order of the machine.
+    let word = |place: usize| u32::from_str_radix(address.get(8 * place..8 * (place + 1))?, 16).ok();
+    let bytes: Vec<u8> =
+        (0..address.len() / 8).map(word).collect::<Option<Vec<_>>>()?.into_iter().flat_map(u32::to_ne_bytes).collect();
+    let ip = match bytes.len() {
+        4 => IpAddr::from(<[u8; 4]>::try_from(bytes).ok()?),
+        _ => IpAddr::from(<[u8; 16]>::try_from(bytes).ok()?),
+    };
+    Some(SocketAddr::new(ip, u16::from_str_radix(port, 16).ok()?))
+}
+
+/// Whether one datagram may be for both: the same address, or one of them has all.
+fn share_a_datagram(one: SocketAddr, other: SocketAddr) -> bool {
+    let has_all_of = |all: IpAddr, ip: IpAddr| all.is_unspecified() && (all.is_ipv6() || ip.to_canonical().is_ipv4());
+    let (a, b) = (one.ip(), other.ip());
+    one.port() == other.port() && (a.to_canonical() == b.to_canonical() || has_all_of(a, b) || has_all_of(b, a))
 }
 
 struct Listener {
@@ -152,7 +169,7 @@ impl Listener {
         match Word::parse(&letter.bytes) {
             Ok(Word::Hello { nonce }) if letter.bytes.len() >= HELLO_BYTES && nonce.len() <= 32 => {
                 let cookie = self.cookie(&nonce, letter.from, 0);
-                self.reply(letter.from, letter.bytes.len(), &Word::Challenge { nonce, cookie });
+                self.reply(letter, &Word::Challenge { nonce, cookie });
                 Ok(())
             }
             Ok(Word::Start { nonce, cookie, proof, request }) => {
@@ -166,7 +183,7 @@ impl Listener {
                 };
                 let peer = letter.from.ip().to_canonical();
                 self.shared.journal.session.console.notice(&format!("refused {peer}: {refusal}"));
-                self.reply(letter.from, letter.bytes.len(), &Word::Refused { why: refusal.to_string() });
+                self.reply(letter, &Word::Refused { why: refusal.to_string() });
                 Ok(())
             }
             // Strangers.
@@ -174,12 +191,12 @@ impl Listener {
         }
     }
 
-    /// Never more than came: what comes may be forged.
-    fn reply(&self, to: SocketAddr, most: usize, word: &Word) {
+    /// From the address that was asked. Never more than came: what comes may be forged.
+    fn reply(&self, letter: &Letter, word: &Word) {
         let text = word.text();
-        if text.len() <= most {
+        if text.len() <= letter.bytes.len() {
             // One that is lost is asked for again.
-            let _ = self.socket.send_to(text.as_bytes(), to);
+            let _ = udp::send_from(&self.socket, letter.to, letter.from, text.as_bytes());
         }
     }
 
@@ -240,8 +257,44 @@ impl Listener {
         if let Err(error) = served {
             let refusal = Refusal::Exhausted(error.to_string());
             self.shared.journal.session.console.notice(&format!("refused {}: {refusal}", peer.ip()));
-            self.reply(letter.from, letter.bytes.len(), &Word::Refused { why: refusal.to_string() });
+            self.reply(letter, &Word::Refused { why: refusal.to_string() });
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_may_get_the_same_datagram() {
+        let shares = |one: &str, other: &str| {
+            let [one, other] = [one, other].map(|text| text.parse::<SocketAddr>().unwrap());
+            assert_eq!(share_a_datagram(one, other), share_a_datagram(other, one));
+            share_a_datagram(one, other)
+        };
+        assert!(shares("127.0.0.1:5", "127.0.0.1:5") && shares("0.0.0.0:5", "127.0.0.1:5"));
+        assert!(shares("[::]:5", "127.0.0.1:5") && shares("[::]:5", "[::1]:5") && shares("[::]:5", "0.0.0.0:5"));
+        assert!(shares("[::ffff:127.0.0.1]:5", "127.0.0.1:5") && shares("0.0.0.0:5", "[::ffff:127.0.0.1]:5"));
+        assert!(!shares("127.0.0.1:5", "127.0.0.2:5") && !shares("0.0.0.0:5", "[::1]:5"));
+        assert!(!shares("127.0.0.1:5", "127.0.0.1:6"));
+    }
+
+    #[test]
+    fn a_line_of_the_kernel_is_an_open_socket_or_none() {
+        let hex = |bytes: &[u8]| -> String {
+            bytes.chunks(4).map(|word| format!("{:08X}", u32::from_ne_bytes(word.try_into().unwrap()))).collect()
+        };
+        let line =
+            |local: &str, peer: &str| format!(" 123: {local} {peer} 07 00000000:00000000 00:00000000 00000000 0 0");
+        let v4 = hex(&[127, 0, 0, 2]) + ":1451";
+        assert_eq!(open_socket(&line(&v4, "00000000:0000")), Some("127.0.0.2:5201".parse().unwrap()));
+        assert_eq!(open_socket(&line(&v4, "0100007F:C001")), None, "it is connected");
+        let v6 = hex(&Ipv6Addr::LOCALHOST.octets()) + ":0001";
+        assert_eq!(open_socket(&line(&v6, "0:0000")), Some("[::1]:1".parse().unwrap()));
+        for wrong in ["", "sl local_address rem_address", "1: x:y z:0000", "1: ü00000:0001 :0000"] {
+            assert_eq!(open_socket(wrong), None, "{wrong}");
+        }
     }
 }

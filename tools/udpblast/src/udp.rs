@@ -2,10 +2,11 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 use anyhow::Context;
-use nix::sys::socket::{getsockopt, setsockopt, sockopt};
+use nix::sys::socket::{ControlMessage, MsgFlags, SockaddrStorage, getsockopt, sendmsg, setsockopt, sockopt};
 use rustix::net::sockopt::{Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery, set_ip_mtu_discover, set_ipv6_mtu_discover};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
@@ -24,6 +25,36 @@ pub fn bind(local: SocketAddr) -> io::Result<UdpSocket> {
     socket.set_reuse_address(true)?;
     socket.bind(&local.into())?;
     Ok(socket.into())
+}
+
+/// Sends a datagram from `own`, one of this machine's addresses, over a socket that is bound to all of them (ip(7), ipv6(7)).
+pub fn send_from(socket: &UdpSocket, own: Option<IpAddr>, to: SocketAddr, bytes: &[u8]) -> io::Result<()> {
+    let parts = [io::IoSlice::new(bytes)];
+    let send = |info: &[ControlMessage<'_>]| {
+        let to = SockaddrStorage::from(to);
+        sendmsg(socket.as_raw_fd(), &parts, info, MsgFlags::empty(), Some(&to)).map(drop).map_err(io::Error::from)
+    };
+    match own {
+        None => send(&[]),
+        Some(own) if socket.local_addr()?.is_ipv6() => {
+            let own = match own {
+                IpAddr::V4(own) => own.to_ipv6_mapped(),
+                IpAddr::V6(own) => own,
+            };
+            let address = libc::in6_addr { s6_addr: own.octets() };
+            send(&[ControlMessage::Ipv6PacketInfo(&libc::in6_pktinfo { ipi6_addr: address, ipi6_ifindex: 0 })])
+        }
+        Some(IpAddr::V4(own)) => {
+            let address = libc::in_addr { s_addr: u32::from_ne_bytes(own.octets()) };
+            let any = libc::in_addr { s_addr: 0 };
+            send(&[ControlMessage::Ipv4PacketInfo(&libc::in_pktinfo {
+                ipi_ifindex: 0,
+                ipi_spec_dst: address,
+                ipi_addr: any,
+            })])
+        }
+        Some(IpAddr::V6(_)) => send(&[]),
+    }
 }
 
 /// What a test wants of its socket.

@@ -1,0 +1,45 @@
+//! Which address is asked, and which one answers.
+
+use testkit::bed::Bed;
+
+use super::{across, both_totals, in_namespace, udpblast};
+
+#[test]
+fn the_address_that_was_asked_answers() {
+    let listener = udpblast().start(&["listen", "--port", "0"]);
+    let port = listener.port();
+    for host in ["127.0.0.1", "127.0.0.2", "::1"] {
+        for verb in ["send", "recv"] {
+            let ended = udpblast().run(&[verb, host, "--port", &port, "--rate", "10M", "--time", "200ms"]).success();
+            assert_eq!(both_totals(&ended)[1].count("lost"), 0, "{verb} {host}: {ended:?}");
+        }
+    }
+}
+
+#[test]
+fn a_host_of_several_addresses_answers_from_each() {
+    let Some(bed) = Bed::new() else { return };
+    let (_listener, sender) = across(&bed);
+    for (host, route) in [("203.0.113.9", "10.0.2.2"), ("2001:db8::9", "fd00:2::2")] {
+        let family = if host.contains(':') { "-6" } else { "-4" };
+        in_namespace(&bed.receiver(), &format!("ip {family} address add {host} dev lo"));
+        in_namespace(&bed.router(), &format!("ip {family} route add {host} via {route}"));
+        let ended = sender.run(&["send", host, "--rate", "10M", "--time", "200ms"]).success();
+        assert_eq!(both_totals(&ended)[0].text("target"), host);
+    }
+}
+
+#[test]
+fn listeners_share_a_port_unless_they_share_an_address() {
+    let first = udpblast().start(&["listen", "--port", "0", "--bind", "127.0.0.1"]);
+    let port = first.port();
+    let second = udpblast().start(&["listen", "--port", &port, "--bind", "127.0.0.2"]);
+    assert_eq!(second.port(), port);
+    for address in ["127.0.0.1", "0.0.0.0", "::"] {
+        let _ = udpblast().run(&["listen", "--port", &port, "--bind", address]).failure(1, &[&port, "in use"]);
+    }
+    for host in ["127.0.0.1", "127.0.0.2"] {
+        let ended = udpblast().run(&["send", host, "--port", &port, "--rate", "10M", "--time", "100ms"]).success();
+        assert_eq!(both_totals(&ended)[1].count("lost"), 0, "{host}: {ended:?}");
+    }
+}
