@@ -17,6 +17,9 @@ pub enum UnitError {
     /// Zero where nothing would be measured.
     #[error("must be more than zero")]
     Zero,
+    /// Less than what is told apart.
+    #[error("is too small (at least {0})")]
+    TooSmall(&'static str),
     /// More than the type or the tool can hold.
     #[error("is too large (at most {0})")]
     TooLarge(&'static str),
@@ -57,6 +60,7 @@ pub fn duration(text: &str) -> Result<Duration, UnitError> {
 pub fn positive_duration(text: &str) -> Result<Duration, UnitError> {
     match duration(text)? {
         Duration::ZERO => Err(UnitError::Zero),
+        some if some < Duration::from_micros(1) => Err(UnitError::TooSmall("1us")),
         some => Ok(some),
     }
 }
@@ -97,6 +101,14 @@ pub fn bit_rate(text: &str) -> Result<u64, UnitError> {
 
 /// Parses a percentage above 0: `5`, `2.5%`.
 pub fn percent(text: &str) -> Result<f64, UnitError> {
+    match percent_or_none(text)? {
+        0.0 => Err(UnitError::Zero),
+        some => Ok(some),
+    }
+}
+
+/// Parses a percentage, perhaps 0.
+pub fn percent_or_none(text: &str) -> Result<f64, UnitError> {
     let number: f64 = text
         .trim()
         .trim_end_matches('%')
@@ -105,8 +117,6 @@ pub fn percent(text: &str) -> Result<f64, UnitError> {
         .map_err(|_| UnitError::Malformed("a percentage such as 5 or 2.5%"))?;
     if number.is_nan() || number < 0.0 {
         Err(UnitError::Negative)
-    } else if number == 0.0 {
-        Err(UnitError::Zero)
     } else if number > 1000.0 {
         Err(UnitError::TooLarge("1000%"))
     } else {
@@ -213,6 +223,7 @@ mod tests {
     fn refuses_durations_that_mean_nothing() {
         assert_eq!(duration("-1s"), Err(UnitError::Negative));
         assert_eq!(positive_duration("0"), Err(UnitError::Zero));
+        assert_eq!(positive_duration("500ns"), Err(UnitError::TooSmall("1us")));
         assert!(matches!(duration("soon"), Err(UnitError::Malformed(_))));
         assert!(matches!(duration(""), Err(UnitError::Malformed(_))));
         assert!(matches!(duration("1.2.3"), Err(UnitError::Malformed(_))));
@@ -256,6 +267,7 @@ mod tests {
         assert_eq!(percent("2.5%"), Ok(2.5));
         assert_eq!(percent("0"), Err(UnitError::Zero));
         assert_eq!(percent("-1"), Err(UnitError::Negative));
+        assert_eq!((percent_or_none("0%"), percent_or_none("-1")), (Ok(0.0), Err(UnitError::Negative)));
         assert_eq!(percent("nan"), Err(UnitError::Negative));
     }
 

@@ -27,6 +27,22 @@ fn both_ends_report_and_intervals_add_up() {
 }
 
 #[test]
+fn a_receiver_that_named_no_size_learns_it() {
+    let (_listener, port) = listener(&[]);
+    let ended = client(&port, "recv", &["--rate", "20M", "--time", "200ms"]).success();
+    let [sent, received] = both_totals(&ended).map(|total| total.count("datagram_bytes"));
+    assert!(sent > 24 && sent == received, "{ended:?}");
+}
+
+#[test]
+fn a_search_may_ask_for_no_loss_at_all() {
+    let (_listener, port) = listener(&[]);
+    let brief = ["--loss", "0", "--rate", "1M", "--time", "100ms", "--settle", "0"];
+    let ended = client(&port, "search", &brief).success();
+    assert_eq!(ended.total("udp_search").count("lost"), 0, "{ended:?}");
+}
+
+#[test]
 fn losses_duplicates_and_reordering_are_told_apart() {
     let (listener, port) = listener(&[]);
     let mut line = 0;

@@ -21,7 +21,7 @@ columns! {
     pub struct Udp {
         direction: &'static str, "", NAME, "up (client to listener), down (listener to client) or echo (there and back)";
         rate_bits_per_s: Option<u64>, "bit/s", sweep(7), "rate of payload asked for; empty for as fast as it goes";
-        datagram_bytes: u64, "B", sweep(6), "payload of a datagram, with this tool's header of 24 bytes";
+        datagram_bytes: Option<u64>, "B", sweep(6), "payload of a datagram, with this tool's header of 24 bytes; empty where nobody named it and nothing arrived";
         offload: &'static str, "", FOUND, "how this end handed datagrams over: gso or gro (many per call, cut and joined by the kernel or the card), mmsg (many per call) or none (one per call)";
         sent: Option<u64>, "", AMOUNT, "datagrams that the sender's kernel accepted";
         received: Option<u64>, "", AMOUNT, "distinct datagrams that arrived";

@@ -161,7 +161,7 @@ pub struct SearchArgs {
     #[arg(long, short = 'b', value_name = "RATE", default_value = "1G", value_parser = units::bit_rate, allow_hyphen_values = true, help_heading = "Search")]
     pub rate: u64,
     /// Loss that still counts as none, in percent
-    #[arg(long, value_name = "PCT", default_value = "0.1%", value_parser = units::percent, allow_hyphen_values = true, help_heading = "Search")]
+    #[arg(long, value_name = "PCT", default_value = "0.1%", value_parser = units::percent_or_none, allow_hyphen_values = true, help_heading = "Search")]
     pub loss: f64,
     /// Stop when the rate is known within this percentage
     #[arg(long, value_name = "PCT", default_value = "1%", value_parser = units::percent, allow_hyphen_values = true, hide_short_help = true, help_heading = "Search")]

@@ -1,5 +1,6 @@
 //! From counts and a sample to one line: pure arithmetic.
 
+use common::measure::counters::Counts;
 use common::measure::spans::Cut;
 use common::schema::Fixed;
 use common::schema::line::{Flag, Flags};
@@ -61,7 +62,7 @@ pub fn of(plan: &Plan, cut: &Cut<Counted>, known: Known) -> Record {
     let own = Udp {
         direction: plan.direction,
         rate_bits_per_s: plan.rate,
-        datagram_bytes: plan.size,
+        datagram_bytes: datagram_bytes(plan, sample.counts),
         offload: to.offload.name(),
         sent,
         received,
@@ -86,6 +87,11 @@ pub fn of(plan: &Plan, cut: &Cut<Counted>, known: Known) -> Record {
         max_us: latency.max,
     };
     Record { line: cut.line(&sample, &plan.identity, lost, flags(plan)), own }
+}
+
+/// A receiver that did not ask for a size learns it from what arrives: all datagrams of a test are alike.
+fn datagram_bytes(plan: &Plan, counts: Counts) -> Option<u64> {
+    if plan.size > 0 { Some(plan.size) } else { counts.bytes.checked_div(counts.ops) }
 }
 
 fn flags(plan: &Plan) -> Flags {
