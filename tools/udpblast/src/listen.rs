@@ -284,7 +284,8 @@ mod tests {
     #[test]
     fn a_line_of_the_kernel_is_an_open_socket_or_none() {
         let hex = |bytes: &[u8]| -> String {
-            bytes.chunks(4).map(|word| format!("{:08X}", u32::from_ne_bytes(word.try_into().unwrap()))).collect()
+            let words = bytes.chunks(4).map(|word| u32::from_ne_bytes(word.try_into().unwrap()));
+            words.map(|word| format!("{word:08X}")).collect::<Vec<_>>().concat()
         };
         let line =
             |local: &str, peer: &str| format!(" 123: {local} {peer} 07 00000000:00000000 00:00000000 00000000 0 0");

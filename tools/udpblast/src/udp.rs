@@ -35,7 +35,6 @@ pub fn send_from(socket: &UdpSocket, own: Option<IpAddr>, to: SocketAddr, bytes:
         sendmsg(socket.as_raw_fd(), &parts, info, MsgFlags::empty(), Some(&to)).map(drop).map_err(io::Error::from)
     };
     match own {
-        None => send(&[]),
         Some(own) if socket.local_addr()?.is_ipv6() => {
             let own = match own {
                 IpAddr::V4(own) => own.to_ipv6_mapped(),
@@ -53,7 +52,8 @@ pub fn send_from(socket: &UdpSocket, own: Option<IpAddr>, to: SocketAddr, bytes:
                 ipi_addr: any,
             })])
         }
-        Some(IpAddr::V6(_)) => send(&[]),
+        // A socket of IPv4 has no others.
+        Some(IpAddr::V6(_)) | None => send(&[]),
     }
 }
 
