@@ -43,6 +43,24 @@ fn a_search_may_ask_for_no_loss_at_all() {
 }
 
 #[test]
+fn a_stall_is_made_up_for_only_in_part() {
+    let (_listener, port) = listener(&[]);
+    let args = ["send", "127.0.0.1", "--port", &port, "--rate", "10M", "--size", "1250", "--time", "3s"];
+    let sender = udpblast().start(&[&args[..], &["--interval", "250ms"]].concat());
+    sender.wait_for_records(2);
+    sender.signal(Signal::SIGSTOP);
+    std::thread::sleep(Duration::from_secs(1));
+    sender.signal(Signal::SIGCONT);
+    let ended = sender.end().success();
+    for interval in ended.some("udp_send", "interval") {
+        // What is due in 250 ms, 100 ms of what was not sent before, and what a late line lets in.
+        assert!(interval.number("bytes") < 1_250_000.0 * 0.6, "{interval:?}: {ended:?}");
+    }
+    let total = ended.total("udp_send").number("bytes");
+    assert!((2.0e6..3.0e6).contains(&total), "two seconds of three, and 100 ms: {ended:?}");
+}
+
+#[test]
 fn losses_duplicates_and_reordering_are_told_apart() {
     let (listener, port) = listener(&[]);
     let mut line = 0;

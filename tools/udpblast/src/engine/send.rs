@@ -83,13 +83,13 @@ fn push(batch: &mut Batch<'_>, blast: &Blast, start: Instant, lane: &Lane) -> an
         if end.is_some_and(|end| now >= end) {
             break;
         }
-        let due = pace.as_ref().map_or(portion, |pace| pace.allowance(now, u64::MAX) / blast.size);
+        let due = pace.as_ref().map_or(portion, |pace| pace.allowance(now, portion * blast.size) / blast.size);
         if due < portion.min(left) {
             wait(pace.as_ref(), portion.min(left) - due, blast, now, end);
             continue;
         }
         // Whole portions only: a burst is a burst.
-        let mut now_due = (due - due % portion.min(left)).min(left);
+        let mut now_due = portion.min(left);
         while now_due > 0 && !lane.is_halted() {
             let sent = batch.send(now_due, start, lane)?;
             if let Some(pace) = &mut pace {
