@@ -3,6 +3,7 @@
 use std::process::Command;
 use std::time::Duration;
 
+use nix::sys::signal::Signal;
 use testkit::bed::{Bed, RECEIVER, RECEIVER_V6};
 
 use super::{across, both_totals, in_namespace, mbit_per_s, udpblast};
@@ -142,4 +143,17 @@ fn search_finds_the_rate_of_the_path() {
     let found = answer.number("rate_bits_per_s") / 1e6;
     assert!((16.0..=21.0).contains(&found), "{found}");
     assert!(ended.some("udp_send", "total").len() >= 4, "each trial a line");
+}
+
+#[test]
+fn a_signal_before_it_begins_ends_it_at_once() {
+    let Some(bed) = Bed::new() else { return };
+    bed.lose(100);
+    for verb in ["send", "search"] {
+        let client = bed.at_sender(&udpblast()).start(&[verb, RECEIVER, "--connect-timeout", "30s"]);
+        std::thread::sleep(Duration::from_millis(300));
+        client.signal(Signal::SIGINT);
+        let ended = client.end().killed_by(Signal::SIGINT);
+        assert!(ended.took < Duration::from_secs(5) && ended.stderr.is_empty(), "{verb}: {ended:?}");
+    }
 }

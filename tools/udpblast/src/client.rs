@@ -82,7 +82,7 @@ fn repeat(
     let client = Client::new(peer, lines, &session)?;
     let ending = series::run(&session, repeat, |run| {
         request.run = run;
-        client.measure(&request).map(Some)
+        client.measure(&request)
     })?;
     Ok(ending.unwrap_or(Ending::Measured))
 }
@@ -108,20 +108,23 @@ impl<'a> Client<'a> {
         })
     }
 
-    /// Runs one test.
-    pub fn measure(&self, request: &Request) -> anyhow::Result<Exchange> {
-        let mut exchange = self.agree_and_run(request).with_context(|| self.peer.context())?;
-        exchange.failure = exchange.failure.map(|failure| failure.context(self.peer.context()));
-        Ok(exchange)
+    /// Runs one test; `None` if it was told to stop before it began.
+    pub fn measure(&self, request: &Request) -> anyhow::Result<Option<Exchange>> {
+        let exchange = self.agree_and_run(request).with_context(|| self.peer.context())?;
+        let in_context = |exchange: Exchange| Exchange {
+            failure: exchange.failure.map(|failure| failure.context(self.peer.context())),
+            ..exchange
+        };
+        Ok(exchange.map(in_context))
     }
 
-    fn agree_and_run(&self, request: &Request) -> anyhow::Result<Exchange> {
+    fn agree_and_run(&self, request: &Request) -> anyhow::Result<Option<Exchange>> {
         let deadline = Instant::now() + self.peer.connect_timeout;
         let socket = self.connect(deadline)?;
         udp::prepare(&socket, Wishes { buffer: request.buffer, fragment: request.fragment, offload: request.offload })?;
         let request = sized(request, &socket)?;
         let talk = Talk::of_client();
-        let tag = self.agree(&socket, &request, deadline)?;
+        let Some(tag) = self.agree(&socket, &request, deadline)? else { return Ok(None) };
         say(&socket, &Word::Alive);
         let size = request.size.unwrap_or_default();
         let agreed = Agreed { tag, size, idle_timeout: self.peer.idle_timeout };
@@ -140,7 +143,7 @@ impl<'a> Client<'a> {
         };
         finished.fail(gone);
         drop(progress);
-        self.collect(&socket, &talk, &request, finished)
+        self.collect(&socket, &talk, &request, finished).map(Some)
     }
 
     fn connect(&self, deadline: Instant) -> anyhow::Result<UdpSocket> {
@@ -155,15 +158,15 @@ impl<'a> Client<'a> {
         Ok(socket)
     }
 
-    /// Says hello, shows the cookie, and is told the tag; whatever is lost is asked for again.
-    fn agree(&self, socket: &UdpSocket, request: &Request, deadline: Instant) -> anyhow::Result<u32> {
+    /// Says hello, shows the cookie, and is told the tag; whatever is lost is asked for again. `None` if told to stop.
+    fn agree(&self, socket: &UdpSocket, request: &Request, deadline: Instant) -> anyhow::Result<Option<u32>> {
         let nonce = format!("{:032x}", rand::random::<u128>());
         let mut question = Word::Hello { nonce: nonce.clone() };
         let mut strange = false;
         while Instant::now() < deadline && !self.session.stop.is_set() {
             say(socket, &question);
             let again = Instant::now() + RETRY;
-            while Instant::now() < again {
+            while Instant::now() < again && !self.session.stop.is_set() {
                 let mut datagram = vec![0; 65_536];
                 let word = match socket.recv(&mut datagram) {
                     Ok(length) => Word::parse(&datagram[..length]),
@@ -179,12 +182,15 @@ impl<'a> Client<'a> {
                         question = Word::Start { nonce: nonce.clone(), cookie, proof, request };
                         break;
                     }
-                    Ok(Word::Ok { tag }) => return Ok(tag),
+                    Ok(Word::Ok { tag }) => return Ok(Some(tag)),
                     Ok(Word::Refused { why } | Word::Failed { why }) => bail!("the listener refused: {why}"),
                     Ok(_) => {}
                     Err(_) => strange = true,
                 }
             }
+        }
+        if self.session.stop.is_set() {
+            return Ok(None);
         }
         if strange {
             bail!("something answers there, but it is no udpblast of this version");

@@ -21,7 +21,7 @@ pub fn search(args: &SearchArgs) -> anyhow::Result<Ending> {
     let (mut low, mut high, mut rate) = (0, None, args.rate);
     let mut best: Option<Exchange> = None;
     for run in 1..=MAX_TRIALS {
-        let mut exchange = client.measure(&trial(args, run, rate))?;
+        let Some(mut exchange) = client.measure(&trial(args, run, rate))? else { break };
         if let Some(ending) = series::publish(&session, &mut exchange)? {
             return Ok(ending);
         }
@@ -38,6 +38,9 @@ pub fn search(args: &SearchArgs) -> anyhow::Result<Ending> {
         }
         rate = low + (high - low) / 2;
         session.stop.wait(&[], Some(std::time::Instant::now() + args.settle))?;
+    }
+    if let Some(ending) = Ending::of(&session.stop) {
+        return Ok(ending);
     }
     let Some(best) = best else {
         bail!("{}: even {} bit/s lost more than {} %", args.peer.context(), rate, args.loss);
