@@ -117,8 +117,17 @@ impl Stop {
 
     /// Sleeps until the stop is set, one of `others` is readable, or `deadline`; says which of them are.
     pub fn wait(&self, others: &[BorrowedFd<'_>], deadline: Option<Instant>) -> io::Result<Vec<bool>> {
+        self.wait_on(others, PollFlags::POLLIN, deadline)
+    }
+
+    /// The same for what is connected, or can be written to.
+    pub fn wait_to_write(&self, others: &[BorrowedFd<'_>], deadline: Option<Instant>) -> io::Result<Vec<bool>> {
+        self.wait_on(others, PollFlags::POLLOUT, deadline)
+    }
+
+    fn wait_on(&self, others: &[BorrowedFd<'_>], event: PollFlags, deadline: Option<Instant>) -> io::Result<Vec<bool>> {
         let mut readers = Vec::new();
-        let mut polled: Vec<_> = others.iter().map(|fd| PollFd::new(*fd, PollFlags::POLLIN)).collect();
+        let mut polled: Vec<_> = others.iter().map(|fd| PollFd::new(*fd, event)).collect();
         let mut level = Some(self);
         while let Some(stop) = level {
             polled.push(PollFd::new(stop.0.sleepers.as_fd(), PollFlags::POLLIN));
@@ -139,6 +148,11 @@ impl Stop {
         Ok(ready)
     }
 }
+
+/// Work that was told to stop before it began.
+#[derive(Debug, thiserror::Error)]
+#[error("told to stop")]
+pub struct Stopped;
 
 /// Whether whoever started us wants the signal ignored (`SigIgn` in proc(5)).
 fn is_ignored(signal: i32) -> bool {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use nix::sys::signal::Signal;
 use testkit::bed::{Bed, RECEIVER, RECEIVER_V6};
 
 use super::{mbit_per_s, tcpsink};
@@ -65,4 +66,17 @@ fn when_everything_is_dropped_both_ends_end() {
     let line = ended.total("tcp_recv");
     assert!(line.has_flag("partial"));
     assert!(line.number("seconds") < 2.0, "only while bytes moved: {line:?}");
+}
+
+#[test]
+fn a_signal_before_it_is_connected_ends_it_at_once() {
+    let Some(bed) = Bed::new() else { return };
+    bed.lose(100);
+    for verb in ["send", "ping"] {
+        let client = bed.at_sender(&tcpsink()).start(&[verb, RECEIVER, "--connect-timeout", "30s"]);
+        std::thread::sleep(Duration::from_millis(300));
+        client.signal(Signal::SIGINT);
+        let ended = client.end().killed_by(Signal::SIGINT);
+        assert!(ended.took < Duration::from_secs(5) && ended.stderr.is_empty(), "{verb}: {ended:?}");
+    }
 }

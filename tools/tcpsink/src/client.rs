@@ -6,6 +6,7 @@ use anyhow::Context;
 use common::cli::{Ending, OutputArgs, ScheduleArgs, Session};
 use common::measure::series::{self, Outcome};
 use common::schema::tcpsink::SCHEMA;
+use common::stop::Stopped;
 
 use crate::args::{ConnectArgs, PingArgs, RouteArgs, SendArgs, TcpArgs, TransferArgs};
 use crate::dialogue::Dialogue;
@@ -114,7 +115,10 @@ impl Job {
         let context = self.peer.args.context();
         let ending = series::run(&session, repeat, |run| {
             self.request.run = run;
-            let mut exchange = self.measure(&session).with_context(|| context.clone())?;
+            let mut exchange = match self.measure(&session) {
+                Err(error) if error.is::<Stopped>() => return Ok(None),
+                exchange => exchange.with_context(|| context.clone())?,
+            };
             exchange.failure = exchange.failure.map(|failure| failure.context(context.clone()));
             Ok(Some(exchange))
         })?;

@@ -91,9 +91,9 @@ impl<'a> Dialogue<'a> {
     /// Runs it until it is done, `stop` is set or it fails.
     pub fn hold(mut self, stop: &Stop) -> anyhow::Result<Exchange> {
         let deadline = Instant::now() + self.peer.args.connect_timeout;
-        let (mut control, token) = self.ask(deadline)?;
+        let (mut control, token) = self.ask(deadline, stop)?;
         let address = control.stream().peer_addr().context("the sink went away")?;
-        let streams = self.open_streams(address, &token, deadline)?;
+        let streams = self.open_streams(address, &token, deadline, stop)?;
         let plans = self.plans(address, &token);
         let hang_up = control.stream().try_clone()?;
         let (words, heard) = mpsc::channel();
@@ -111,13 +111,13 @@ impl<'a> Dialogue<'a> {
     }
 
     /// Opens the control connection and asks for the test.
-    fn ask(&self, deadline: Instant) -> anyhow::Result<(Control, String)> {
+    fn ask(&self, deadline: Instant, stop: &Stop) -> anyhow::Result<(Control, String)> {
         let args = &self.peer.args;
         let mut addresses = args.addresses(deadline)?;
         if let Some(local) = self.peer.options.bind {
             addresses.retain(|address| address.is_ipv4() == local.is_ipv4());
         }
-        let stream = socket::connect(&addresses, &self.peer.options, deadline).map_err(|error| {
+        let stream = socket::connect(&addresses, &self.peer.options, deadline, stop).map_err(|error| {
             let is_refused = error
                 .downcast_ref::<std::io::Error>()
                 .is_some_and(|error| error.kind() == ErrorKind::ConnectionRefused);
@@ -147,9 +147,10 @@ impl<'a> Dialogue<'a> {
         address: SocketAddr,
         token: &str,
         deadline: Instant,
+        stop: &Stop,
     ) -> anyhow::Result<Vec<(Way, Vec<Stream>)>> {
         let open = |way: Way, stream: u64| {
-            let socket = socket::connect(&[address], &self.peer.options, deadline)?;
+            let socket = socket::connect(&[address], &self.peer.options, deadline, stop)?;
             if self.request.nodelay {
                 socket.set_nodelay(true)?;
             }

@@ -2,10 +2,12 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, bail};
 use common::net::listener;
+use common::stop::{Stop, Stopped};
 use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::IpBindAddressNoPort;
 use socket2::{Domain, Socket, Type};
@@ -85,25 +87,62 @@ impl Options {
     }
 }
 
-/// Connects to the first of the addresses that answers before `deadline`.
-pub fn connect(addresses: &[SocketAddr], options: &Options, deadline: Instant) -> anyhow::Result<TcpStream> {
+/// How long an address is tried before the next one is tried beside it (RFC 8305, 5).
+const HEAD_START: Duration = Duration::from_millis(250);
+
+/// Connects to the first of the addresses that answers before `deadline`: they are tried side by side, each a little later
+/// than the one before. The error is [`Stopped`] if `stop` came first.
+pub fn connect(
+    addresses: &[SocketAddr],
+    options: &Options,
+    deadline: Instant,
+    stop: &Stop,
+) -> anyhow::Result<TcpStream> {
     let mut last = anyhow!("no address to connect to");
-    for address in addresses {
-        let left = deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            break;
+    let mut waiting = addresses.iter();
+    let mut tried: Vec<(SocketAddr, Socket)> = Vec::new();
+    loop {
+        if stop.is_set() {
+            return Err(Stopped.into());
         }
-        let socket = options.socket_for(*address)?;
-        match socket.connect_timeout(&(*address).into(), left) {
-            Ok(()) => return Ok(socket.into()),
-            Err(error) => {
-                let late = error.kind() == io::ErrorKind::TimedOut;
-                let hint = if late { " (--connect-timeout)" } else { "" };
-                last = anyhow::Error::new(error).context(format!("cannot connect to {address}{hint}"));
+        let Some(address) = waiting.next() else { break };
+        match attempt(*address, options)? {
+            Ok(socket) => tried.push((*address, socket)),
+            Err(error) => last = failed(error, *address),
+        }
+        let patience = if waiting.len() == 0 { deadline } else { deadline.min(Instant::now() + HEAD_START) };
+        while !tried.is_empty() && Instant::now() < patience && !stop.is_set() {
+            let sockets: Vec<_> = tried.iter().map(|(_, socket)| socket.as_fd()).collect();
+            let ready = stop.wait_to_write(&sockets, Some(patience))?;
+            let Some(place) = ready.iter().position(|ready| *ready) else { continue };
+            let (address, socket) = tried.swap_remove(place);
+            match socket.take_error()? {
+                None => {
+                    socket.set_nonblocking(false)?;
+                    return Ok(socket.into());
+                }
+                Some(error) => last = failed(error, address),
             }
         }
     }
-    Err(last)
+    match tried.first() {
+        Some((address, _)) => bail!("cannot connect to {address} (--connect-timeout): timed out"),
+        None => Err(last),
+    }
+}
+
+/// Begins to connect. An error outside is one of the options, and every address would have it.
+fn attempt(address: SocketAddr, options: &Options) -> anyhow::Result<io::Result<Socket>> {
+    let socket = options.socket_for(address)?;
+    socket.set_nonblocking(true)?;
+    Ok(match socket.connect(&address.into()) {
+        Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => Err(error),
+        _ => Ok(socket),
+    })
+}
+
+fn failed(error: io::Error, address: SocketAddr) -> anyhow::Error {
+    anyhow::Error::new(error).context(format!("cannot connect to {address}"))
 }
 
 /// Listens on `address`, or on all addresses of both families.
@@ -158,7 +197,7 @@ mod tests {
         let listener = listen(None, 0).unwrap();
         let port = listener.local_addr().unwrap().port();
         let soon = Instant::now() + Duration::from_secs(5);
-        let stream = connect(&[([127, 0, 0, 1], port).into()], &Options::default(), soon).unwrap();
+        let stream = connect(&[([127, 0, 0, 1], port).into()], &Options::default(), soon, &stop()).unwrap();
         assert_eq!(peer_address(&stream), "127.0.0.1");
         assert_eq!(peer_address(&listener.accept().unwrap().0), "127.0.0.1");
         assert!(congestion_control(&stream).is_some());
@@ -180,11 +219,11 @@ mod tests {
                 ["--bind 192.0.2.1", "assign"],
             ),
         ] {
-            let error = format!("{:#}", connect(&there, &options, soon).unwrap_err());
+            let error = format!("{:#}", connect(&there, &options, soon, &stop()).unwrap_err());
             assert!(words.iter().all(|word| error.contains(word)), "{error}");
         }
         let options = Options { buffer: Some(1 << 40), dscp: Some(46), mss: Some(1000), ..Options::default() };
-        let stream = connect(&there, &options, soon).unwrap();
+        let stream = connect(&there, &options, soon, &stop()).unwrap();
         assert_eq!(socket2::SockRef::from(&stream).tos_v4().unwrap(), 46 << 2);
         assert!(granted_buffers(&stream).0.unwrap() < 1 << 32, "capped by the kernel");
     }
@@ -193,8 +232,53 @@ mod tests {
     fn errors_name_what_was_tried() {
         let soon = Instant::now() + Duration::from_secs(5);
         let closed = listen(Some("127.0.0.1".parse().unwrap()), 0).unwrap().local_addr().unwrap();
-        let error = connect(&[closed], &Options::default(), soon).unwrap_err();
+        let error = connect(&[closed], &Options::default(), soon, &stop()).unwrap_err();
         let said = format!("{error:#}");
         assert!(said.contains(&closed.to_string()) && said.contains("Connection refused"), "{said}");
+    }
+
+    fn stop() -> Stop {
+        Stop::on_request().unwrap()
+    }
+
+    /// A listener whose queue is full: the kernel drops what comes.
+    fn deaf() -> (Socket, SocketAddr, Vec<Socket>) {
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        socket.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();
+        socket.listen(0).unwrap();
+        let address = socket.local_addr().unwrap().as_socket().unwrap();
+        let begin = |_| attempt(address, &Options::default()).unwrap().unwrap();
+        let guests = (0..4).map(begin).collect();
+        std::thread::sleep(Duration::from_millis(50));
+        (socket, address, guests)
+    }
+
+    #[test]
+    fn an_address_that_does_not_answer_does_not_keep_the_others_waiting() {
+        let (_deaf, silent, _guests) = deaf();
+        let good = TcpListener::bind("127.0.0.1:0").unwrap();
+        let refused = {
+            let gone = TcpListener::bind("127.0.0.1:0").unwrap();
+            gone.local_addr().unwrap()
+        };
+        let stop = stop();
+        let far = Instant::now() + Duration::from_mins(1);
+        let addresses = [refused, silent, good.local_addr().unwrap()];
+        let stream = connect(&addresses, &Options::default(), far, &stop).unwrap();
+        assert_eq!(stream.peer_addr().unwrap(), addresses[2]);
+        let error = connect(&[refused], &Options::default(), far, &stop).unwrap_err();
+        assert!(format!("{error:#}").contains("refused"), "{error:#}");
+        let soon = Instant::now() + Duration::from_millis(100);
+        let error = connect(&[silent], &Options::default(), soon, &stop).unwrap_err();
+        assert!(format!("{error:#}").contains("--connect-timeout"), "{error:#}");
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(50));
+                stop.set();
+            });
+            let error = connect(&[silent], &Options::default(), far, &stop).unwrap_err();
+            assert!(error.is::<Stopped>(), "{error:#}");
+        });
+        assert!(Instant::now() < far);
     }
 }
