@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 /// The most that is made up for after a stall. What is further behind is lost, or the rate after it would be a lie.
-const CATCH_UP: Duration = Duration::from_millis(100);
+pub const CATCH_UP: Duration = Duration::from_millis(100);
 
 /// A schedule of so many units (bytes, datagrams) per second.
 #[derive(Debug, Clone)]
@@ -12,12 +12,19 @@ pub struct Pace {
     start: Instant,
     /// Units that were due before `start`; moves on when a stall was too long to make up for.
     sent: u128,
+    catch_up: Duration,
 }
 
 impl Pace {
     /// A schedule that starts at `start`; `per_s` must not be zero.
     pub fn new(per_s: u64, start: Instant) -> Self {
-        Self { per_s: per_s.max(1), start, sent: 0 }
+        Self { per_s: per_s.max(1), start, sent: 0, catch_up: CATCH_UP }
+    }
+
+    /// The same schedule, which makes up for less of a stall, or for more.
+    #[must_use]
+    pub fn catching_up(self, catch_up: Duration) -> Self {
+        Self { catch_up, ..self }
     }
 
     /// When the next unit is due.
@@ -28,7 +35,7 @@ impl Pace {
     /// Takes note that `units` were sent, the last of them at `now`.
     pub fn sent(&mut self, units: u64, now: Instant) {
         self.sent += u128::from(units);
-        if let Some(late) = now.checked_duration_since(self.due() + CATCH_UP) {
+        if let Some(late) = now.checked_duration_since(self.due() + self.catch_up) {
             self.start += late;
         }
     }
@@ -70,6 +77,14 @@ mod tests {
         let mut pace = Pace::new(1_000, start);
         pace.sent(100, start + 5 * SECOND);
         assert_eq!(pace.allowance(start + 5 * SECOND, u64::MAX), 100, "100 ms of it");
+    }
+
+    #[test]
+    fn how_much_is_made_up_for_may_be_chosen() {
+        let start = Instant::now();
+        let mut pace = Pace::new(1_000, start).catching_up(Duration::from_millis(2));
+        pace.sent(100, start + 5 * SECOND);
+        assert_eq!(pace.allowance(start + 5 * SECOND, u64::MAX), 2);
     }
 
     #[test]

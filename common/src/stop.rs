@@ -160,9 +160,9 @@ fn is_ignored(signal: i32) -> bool {
     status.is_ok_and(|status| status.sigign & (1 << (signal - 1)) != 0)
 }
 
-/// Sleeps until `fd` is readable or `deadline`, whatever else happens: for the end that follows a stop.
-pub fn wait_for(fd: BorrowedFd<'_>, deadline: Option<Instant>) -> io::Result<()> {
-    poll(&mut [PollFd::new(fd, PollFlags::POLLIN)], deadline).map(drop)
+/// Sleeps until `fd` is readable or `deadline`, whatever else happens: for the end that follows a stop. Whether it is readable.
+pub fn wait_for(fd: BorrowedFd<'_>, deadline: Option<Instant>) -> io::Result<bool> {
+    Ok(poll(&mut [PollFd::new(fd, PollFlags::POLLIN)], deadline)?.contains(&true))
 }
 
 fn poll(polled: &mut [PollFd<'_>], deadline: Option<Instant>) -> io::Result<Vec<bool>> {

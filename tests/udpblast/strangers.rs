@@ -11,17 +11,17 @@ fn strangers_are_ignored_and_counted() {
     let (listener, port) = listener(&[]);
     let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
     stranger.connect(format!("127.0.0.1:{port}")).unwrap();
-    for datagram in [&b"hello?"[..], b"\0UB\x01garbage and more garbage", b"udpblast/1 report received=9\n", b""] {
+    for datagram in [&b"hello?"[..], b"\0UB\x01garbage and more garbage", b"udpblast/2 report received=9\n", b""] {
         stranger.send(datagram).unwrap();
     }
     let sender = HandSender::agree(&port);
     sender.data(0);
-    sender.raw(b"udpblast/1 start\n");
+    sender.raw(b"udpblast/2 stop\n");
     sender.raw(&[0xff; 500]);
     let mut foreign = vec![0, b'U', b'B', 1];
     foreign.extend([9; 30]);
     sender.raw(&foreign);
-    stranger.send(b"udpblast/1 end sent=5\n").unwrap();
+    stranger.send(b"udpblast/2 end sent=5\n").unwrap();
     sender.data(1);
     sender.end(2);
     sender.bye();

@@ -68,6 +68,13 @@ impl Repeat {
         self.done + 1
     }
 
+    /// How many runs there will be at most.
+    pub fn most(&self) -> u64 {
+        match self.runs {
+            Runs::Fixed(runs) | Runs::Until { max: runs, .. } => runs,
+        }
+    }
+
     /// How many runs are done.
     pub fn done(&self) -> u64 {
         self.done

@@ -122,6 +122,8 @@ flags! {
     New, "new", Remark, "The target appeared in the span.";
     Gone, "gone", Remark, "The target went away in the span.";
     Nominal, "nominal", Remark, "The speed is what the driver claims, not what a wire limits.";
+    Unsplit, "unsplit", Remark, "Some were lost in places that cannot be told apart: on the sender's host, in the network, or in the receiver's socket.";
+    Stepped, "stepped", Remark, "The wall clock was set in the span: differences across that are left out.";
     Changed, "changed", Remark, "A setting of the target changed in the span.";
 }
 

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 use common::cli::{IntervalArgs, OutputArgs, ScheduleArgs};
+use common::measure::crew::{self, CpuList};
 use common::net::access::GuardArgs;
+use common::net::dscp::dscp;
 use common::net::peer::{DEFAULT_PORT, PeerArgs};
 use common::units;
 
@@ -78,6 +80,9 @@ pub struct ListenArgs {
     /// Serve one client, then end
     #[arg(long)]
     pub once: bool,
+    /// Keep the workers on these CPUs, in turn: 0,2-3
+    #[arg(long, value_name = "LIST", value_parser = crew::cpu_list, hide_short_help = true)]
+    pub cpu: Option<CpuList>,
     /// Drop a client that is silent for this long
     #[arg(long, value_name = "DUR", default_value = "10s", value_parser = units::positive_duration, allow_hyphen_values = true, hide_short_help = true)]
     pub idle_timeout: Duration,
@@ -90,6 +95,25 @@ pub struct ListenArgs {
     pub interval: IntervalArgs,
     #[command(flatten)]
     pub lines: OutputArgs,
+}
+
+/// The other end, and the way there.
+#[derive(Debug, Clone, clap::Args)]
+pub struct PathArgs {
+    #[command(flatten)]
+    pub peer: PeerArgs,
+    /// Send from this local address
+    #[arg(long, value_name = "ADDR", hide_short_help = true, help_heading = "Other end")]
+    pub bind: Option<IpAddr>,
+    /// Send through this network interface
+    #[arg(long, value_name = "NAME", hide_short_help = true, help_heading = "Other end")]
+    pub interface: Option<String>,
+    /// Keep this end's workers on these CPUs, in turn: 0,2-3
+    #[arg(long, value_name = "LIST", value_parser = crew::cpu_list, hide_short_help = true, help_heading = "Other end")]
+    pub cpu: Option<CpuList>,
+    /// Differentiated services code point of both ends: 0 to 63, or ef, cs1, af41, le
+    #[arg(long, value_name = "DSCP", value_parser = dscp, allow_hyphen_values = true, hide_short_help = true, help_heading = "Other end")]
+    pub dscp: Option<u8>,
 }
 
 /// What a datagram is and how many go at a time.
@@ -116,8 +140,14 @@ pub struct DatagramArgs {
 #[derive(Debug, Clone, clap::Args)]
 pub struct BlastArgs {
     #[command(flatten)]
-    pub peer: PeerArgs,
-    /// Bits of payload per second, or max for as fast as it goes
+    pub path: PathArgs,
+    /// Sockets at each end, a thread each
+    #[arg(long, short = 'P', value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64), allow_hyphen_values = true, help_heading = "Datagrams")]
+    pub streams: u32,
+    /// Add lines for each stream (test udp_send_stream, udp_recv_stream)
+    #[arg(long, hide_short_help = true, help_heading = "Datagrams")]
+    pub per_stream: bool,
+    /// Bits of payload per second of all streams together, or max for as fast as it goes
     #[arg(
         long,
         short = 'b',
@@ -142,7 +172,10 @@ pub struct BlastArgs {
 #[derive(Debug, Clone, clap::Args)]
 pub struct PingArgs {
     #[command(flatten)]
-    pub peer: PeerArgs,
+    pub path: PathArgs,
+    /// Send a request every so often, whatever becomes of those before [default: each waits for the response before]
+    #[arg(long, value_name = "DUR", value_parser = units::positive_duration, allow_hyphen_values = true, help_heading = "Datagrams")]
+    pub every: Option<Duration>,
     /// Bytes of payload, of a request and of its response
     #[arg(long, short = 'l', value_name = "SIZE", value_parser = datagram, default_value = "64", allow_hyphen_values = true, help_heading = "Datagrams")]
     pub size: u64,
@@ -156,7 +189,7 @@ pub struct PingArgs {
 #[derive(Debug, Clone, clap::Args)]
 pub struct SearchArgs {
     #[command(flatten)]
-    pub peer: PeerArgs,
+    pub path: PathArgs,
     /// The highest rate to try
     #[arg(long, short = 'b', value_name = "RATE", default_value = "1G", value_parser = units::bit_rate, allow_hyphen_values = true, help_heading = "Search")]
     pub rate: u64,

@@ -1,27 +1,30 @@
 //! The verbs that ask a listener: agree, do this end's part, and collect both ends' lines.
 
-use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
-use common::cli::{Ending, OutputArgs, ScheduleArgs, Session};
+use common::cli::{Ending, OutputArgs, ScheduleArgs, Session, Usage};
+use common::measure::crew::CpuList;
 use common::measure::sample;
 use common::measure::series;
 use common::net::access::Secret;
 use common::net::peer::PeerArgs;
 use common::net::peer_line::PeerLine;
 use common::schema::udpblast::SCHEMA;
+use common::stop::Stopped;
+use common::units;
 
-use crate::args::{BlastArgs, DatagramArgs, PingArgs};
+use crate::args::{BlastArgs, DatagramArgs, PathArgs, PingArgs};
 use crate::exchange::Exchange;
 use crate::flow::{self, Finished};
-use crate::packet::HEADER;
+use crate::local::LocalQueues;
+use crate::opening::{Opened, Opening};
 use crate::part::{self, Agreed, End, Speaker};
-use crate::protocol::Word;
+use crate::protocol::{Report, Word};
 use crate::record::Record;
-use crate::request::{Request, TestKind};
-use crate::session::{self, RETRY, Talk, hear, say, try_say};
-use crate::udp::{self, Wishes};
+use crate::request::{Request, SHORTEST_INTERVAL, TestKind};
+use crate::session::{self, RETRY, Talk};
+use crate::udp::{self, Path, Wishes};
 
 /// How long an interrupted client waits for the listener's lines.
 const LAST_WORD: Duration = Duration::from_secs(1);
@@ -32,46 +35,63 @@ pub fn transfer(kind: TestKind, args: &BlastArgs) -> anyhow::Result<Ending> {
         rate: args.rate.bits(),
         bytes: args.bytes,
         time: if args.bytes.is_some() { None } else { Some(args.schedule.run_time()) },
-        ..request(kind, &args.peer, &args.lines, &args.schedule, Some(&args.datagram))
+        streams: args.streams.into(),
+        per_stream: args.per_stream,
+        ..request(kind, &args.path, &args.schedule, Some(&args.datagram))?
     };
-    repeat(&args.peer, request, &args.schedule, args.bytes.is_none(), &args.lines)
+    if let Some(rate) = request.rate.filter(|rate| *rate < request.streams) {
+        return Err(Usage(format!("--rate {rate} is less than 1 bit/s for each of --streams {}", request.streams)).into());
+    }
+    repeat(&args.path, request, &args.schedule, args.bytes.is_none(), &args.lines)
 }
 
 /// `udpblast ping`.
 pub fn ping(args: &PingArgs) -> anyhow::Result<Ending> {
-    let request =
-        Request { size: Some(args.size), ..request(TestKind::Ping, &args.peer, &args.lines, &args.schedule, None) };
-    repeat(&args.peer, request, &args.schedule, true, &args.lines)
+    let request = Request {
+        size: Some(args.size),
+        every: args.every,
+        ..request(TestKind::Ping, &args.path, &args.schedule, None)?
+    };
+    repeat(&args.path, request, &args.schedule, true, &args.lines)
 }
 
 fn request(
     kind: TestKind,
-    peer: &PeerArgs,
-    lines: &OutputArgs,
+    path: &PathArgs,
     schedule: &ScheduleArgs,
     datagram: Option<&DatagramArgs>,
-) -> Request {
-    Request {
+) -> Result<Request, Usage> {
+    let interval = schedule.interval.interval;
+    if let Some(interval) = interval.filter(|interval| *interval < SHORTEST_INTERVAL) {
+        let [given, least] = [interval, SHORTEST_INTERVAL].map(units::duration_text);
+        return Err(Usage(format!("--interval {given} is too short: the other end prints a line every {least} at most")));
+    }
+    Ok(Request {
         kind,
         run: 1,
-        label: lines.label.clone(),
+        visit: rand::random(),
+        next_within: Duration::ZERO,
+        streams: 1,
+        per_stream: false,
         rate: None,
         size: datagram.and_then(|datagram| datagram.size),
         burst: datagram.and_then(|datagram| datagram.burst),
         time: Some(schedule.run_time()),
         bytes: None,
         warmup: schedule.warm_up(),
-        interval: schedule.interval.interval,
-        idle_timeout: peer.idle_timeout,
+        interval,
+        every: None,
+        idle_timeout: path.peer.idle_timeout,
         fragment: datagram.is_some_and(|datagram| datagram.fragment),
         offload: datagram.is_some_and(|datagram| !datagram.no_offload),
         buffer: datagram.and_then(|datagram| datagram.buffer),
-    }
+        dscp: path.dscp,
+    })
 }
 
 /// Runs a test as often as was asked for.
 fn repeat(
-    peer: &PeerArgs,
+    path: &PathArgs,
     mut request: Request,
     schedule: &ScheduleArgs,
     is_timed: bool,
@@ -79,9 +99,11 @@ fn repeat(
 ) -> anyhow::Result<Ending> {
     let repeat = schedule.repeat(is_timed)?;
     let session = lines.open("udpblast", &SCHEMA)?;
-    let client = Client::new(peer, lines, &session)?;
+    let client = Client::new(path, lines, &session)?;
+    let most = repeat.most();
     let ending = series::run(&session, repeat, |run| {
         request.run = run;
+        request.next_within = if run < most { path.peer.connect_timeout } else { Duration::ZERO };
         client.measure(&request)
     })?;
     Ok(ending.unwrap_or(Ending::Measured))
@@ -90,7 +112,9 @@ fn repeat(
 /// A client of one listener.
 pub struct Client<'a> {
     peer: &'a PeerArgs,
-    label: String,
+    path: Path,
+    cpus: CpuList,
+    label: Option<String>,
     host: String,
     secret: Option<Secret>,
     session: &'a Session,
@@ -98,168 +122,149 @@ pub struct Client<'a> {
 
 impl<'a> Client<'a> {
     /// A client that has not spoken yet.
-    pub fn new(peer: &'a PeerArgs, lines: &OutputArgs, session: &'a Session) -> anyhow::Result<Self> {
+    pub fn new(path: &'a PathArgs, lines: &OutputArgs, session: &'a Session) -> anyhow::Result<Self> {
         Ok(Self {
-            peer,
-            label: lines.label.clone().unwrap_or_default(),
+            peer: &path.peer,
+            path: Path { bind: path.bind, interface: path.interface.clone() },
+            cpus: path.cpu.clone().unwrap_or_default(),
+            label: lines.label.clone(),
             host: sample::host_name(),
-            secret: peer.secret()?,
+            secret: path.peer.secret()?,
             session,
         })
     }
 
     /// Runs one test; `None` if it was told to stop before it began.
     pub fn measure(&self, request: &Request) -> anyhow::Result<Option<Exchange>> {
-        let exchange = self.agree_and_run(request).with_context(|| self.peer.context())?;
-        let in_context = |exchange: Exchange| Exchange {
-            failure: exchange.failure.map(|failure| failure.context(self.peer.context())),
-            ..exchange
-        };
-        Ok(exchange.map(in_context))
+        match self.agree_and_run(request) {
+            Ok(mut exchange) => {
+                exchange.failure = exchange.failure.map(|failure| failure.context(self.peer.context()));
+                Ok(Some(exchange))
+            }
+            Err(error) if error.is::<Stopped>() => Ok(None),
+            Err(error) => Err(error).with_context(|| self.peer.context()),
+        }
     }
 
-    fn agree_and_run(&self, request: &Request) -> anyhow::Result<Option<Exchange>> {
+    fn agree_and_run(&self, request: &Request) -> anyhow::Result<Exchange> {
         let deadline = Instant::now() + self.peer.connect_timeout;
-        let socket = self.connect(deadline)?;
-        udp::prepare(&socket, Wishes { buffer: request.buffer, fragment: request.fragment, offload: request.offload })?;
-        let request = sized(request, &socket)?;
-        let talk = Talk::of_client();
-        let Some(tag) = self.agree(&socket, &request, deadline)? else { return Ok(None) };
-        say(&socket, &Word::Alive);
-        let size = request.size.unwrap_or_default();
-        let agreed = Agreed { tag, size, idle_timeout: self.peer.idle_timeout };
-        let speaker =
-            Speaker { host: self.host.clone(), label: self.label.clone(), target: self.peer.host.name.clone() };
-        let plan = part::plan(&request, End::Client, agreed, speaker, &socket)?;
-        let stop = self.session.stop.child()?;
+        let stop = &self.session.stop;
+        let opening = Opening { peer: self.peer, path: &self.path, secret: self.secret.as_ref(), stop, queue: Duration::ZERO };
+        let Opened { sockets, request, key, tag, idle } = opening.open(request, deadline)?;
+        let joins = part::joins(&request, End::Client, udp::fits(&sockets[0]));
+        let wishes = Wishes { buffer: request.buffer, fragment: request.fragment, joins, dscp: request.dscp };
+        sockets.iter().try_for_each(|socket| udp::prepare(socket, wishes))?;
+        let talk = Talk::new(&sockets, key, End::Client, idle, None)?;
+        self.begin(&talk, Instant::now() + self.peer.connect_timeout)?;
+        let queues = LocalQueues::towards(&sockets[0]);
+        let agreed = Agreed {
+            tag,
+            size: request.size.unwrap_or_default(),
+            idle_timeout: self.peer.idle_timeout,
+            is_limited: false,
+            is_wary: queues.cut(),
+        };
+        let speaker = Speaker {
+            host: self.host.clone(),
+            label: self.label.clone().unwrap_or_default(),
+            target: self.peer.host.name.clone(),
+        };
+        let mut plan = part::plan(&request, End::Client, agreed, speaker, &sockets[0])?;
+        plan.cpus = self.cpus.clone();
+        if !plan.role.leads() {
+            plan.max_time = request.length().map(|length| length.saturating_add(self.peer.idle_timeout + request.gap()));
+        }
+        let stop = stop.child()?;
         let progress = self.session.console.progress(request.time.map(|time| time + request.warmup));
         let emit = |record: &Record| self.session.lines.write_line(&record.text()?);
-        let pass_on = || self.pass_on(&socket, &talk);
-        let work = || flow::run(plan, &socket, &talk, &stop, Some(&progress), &emit);
+        let work = || flow::run(plan, &sockets, &talk, &stop, Some(&progress), &emit);
         let (mut finished, gone) = if request.kind == TestKind::Send {
-            session::with_attendant(&socket, &talk, &stop, self.peer.idle_timeout, pass_on, work)?
+            session::with_attendant(&talk, &stop, self.peer.idle_timeout, || self.pass_on(&talk), work)?
         } else {
             (work()?, None)
         };
         finished.fail(gone);
         drop(progress);
-        self.collect(&socket, &talk, &request, finished).map(Some)
+        let is_sure = queues.are_accounted_for(finished.refused() + talk.refused_pieces());
+        self.collect(&talk, &request, finished, is_sure)
     }
 
-    fn connect(&self, deadline: Instant) -> anyhow::Result<UdpSocket> {
-        let address = self.peer.addresses(deadline)?[0];
-        let any: SocketAddr = if address.is_ipv4() {
-            (std::net::Ipv4Addr::UNSPECIFIED, 0).into()
-        } else {
-            (std::net::Ipv6Addr::UNSPECIFIED, 0).into()
-        };
-        let socket = UdpSocket::bind(any)?;
-        socket.connect(address).with_context(|| format!("cannot reach {address}"))?;
-        Ok(socket)
-    }
-
-    /// Says hello, shows the cookie, and is told the tag; whatever is lost is asked for again. `None` if told to stop.
-    fn agree(&self, socket: &UdpSocket, request: &Request, deadline: Instant) -> anyhow::Result<Option<u32>> {
-        let nonce = format!("{:032x}", rand::random::<u128>());
-        let mut question = Word::Hello { nonce: nonce.clone() };
-        let mut strange = false;
-        while Instant::now() < deadline && !self.session.stop.is_set() {
-            say(socket, &question);
-            let again = Instant::now() + RETRY;
-            while Instant::now() < again && !self.session.stop.is_set() {
-                let mut datagram = vec![0; 65_536];
-                let word = match socket.recv(&mut datagram) {
-                    Ok(length) => Word::parse(&datagram[..length]),
-                    Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
-                        bail!("nobody listens there: {}", self.peer.remedy("udpblast"));
-                    }
-                    Err(_) => continue,
-                };
-                match word {
-                    Ok(Word::Challenge { nonce: own, cookie }) if own == nonce => {
-                        let proof = self.secret.as_ref().map(|secret| secret.proof(&cookie, "start"));
-                        let request = Box::new(request.clone());
-                        question = Word::Start { nonce: nonce.clone(), cookie, proof, request };
-                        break;
-                    }
-                    Ok(Word::Ok { tag }) => return Ok(Some(tag)),
-                    Ok(Word::Refused { why } | Word::Failed { why }) => bail!("the listener refused: {why}"),
-                    Ok(_) => {}
-                    Err(_) => strange = true,
-                }
+    /// Says that this end is ready until the listener is.
+    fn begin(&self, talk: &Talk, deadline: Instant) -> anyhow::Result<()> {
+        let mut said: Option<Instant> = None;
+        while !talk.goes() {
+            if self.session.stop.is_set() {
+                let _ = talk.say(&Word::Leave);
+                return Err(Stopped.into());
             }
-        }
-        if self.session.stop.is_set() {
-            return Ok(None);
-        }
-        if strange {
-            bail!("something answers there, but it is no udpblast of this version");
-        }
-        bail!("no answer (--connect-timeout): is a udpblast listening there, and does a firewall let UDP pass?")
-    }
-
-    /// Prints the listener's lines that have come, in their order, and asks for one that was lost.
-    fn pass_on(&self, socket: &UdpSocket, talk: &Talk) -> anyhow::Result<()> {
-        while let Some(line) = talk.next_line() {
-            self.session.lines.write_line(&line)?;
-        }
-        if let Some(index) = talk.missing().filter(|_| talk.has_gap()) {
-            say(socket, &Word::Get { index });
+            if let Some(why) = talk.failed() {
+                bail!("the listener gave up: {why}");
+            }
+            if Instant::now() >= deadline {
+                bail!("the listener agreed and then fell silent (--connect-timeout)");
+            }
+            if said.is_none_or(|at| at.elapsed() >= RETRY) {
+                said = Some(Instant::now());
+                talk.say(&Word::Begin { label: self.label.clone() }).map_err(|_| gone())?;
+            }
+            talk.hear().map_err(|_| gone())?;
         }
         Ok(())
     }
 
-    /// Says that this end is done until the listener has told all, and builds this end's total.
-    fn collect(
-        &self,
-        socket: &UdpSocket,
-        talk: &Talk,
-        request: &Request,
-        mut finished: Finished,
-    ) -> anyhow::Result<Exchange> {
+    /// Prints the listener's lines that have come, in their order, and asks for one that was lost.
+    fn pass_on(&self, talk: &Talk) -> anyhow::Result<()> {
+        while let Some(line) = talk.next_line() {
+            self.session.lines.write_line(&PeerLine::read(&SCHEMA, &line)?.text()?)?;
+        }
+        if let Some(index) = talk.missing().filter(|_| talk.has_gap()) {
+            // One that is lost is asked again.
+            let _ = talk.say(&Word::Get { index });
+        }
+        Ok(())
+    }
+
+    /// Says that this end is done until the listener has told all, and builds this end's totals.
+    fn collect(&self, talk: &Talk, request: &Request, mut finished: Finished, is_sure: bool) -> anyhow::Result<Exchange> {
         let kind = request.kind;
         // A receiver that knows how much was sent knows its counts, and tells them; a sender asks for them.
-        let own_report =
-            |finished: &Finished| talk.sent().filter(|_| kind == TestKind::Recv).map(|sent| finished.report(sent));
+        let own_report = |finished: &Finished| -> Option<Vec<Report>> {
+            let sent = talk.all_sent().filter(|_| kind == TestKind::Recv)?;
+            Some(finished.reports(&sent, talk.missing_pieces()))
+        };
         let done = |finished: &Finished| match own_report(finished) {
-            Some((arrived, jitter_us)) => Word::report(arrived, jitter_us),
-            None => Word::End { sent: finished.all_sent(), whole: !finished.is_cut },
+            Some(report) => Word::Report(report),
+            None if kind == TestKind::Recv => Word::Leave,
+            None => Word::End { streams: finished.all_sent(), whole: !finished.is_cut, sure: is_sure },
         };
-        let limit = || {
-            let most = if self.session.stop.is_set() { LAST_WORD } else { Duration::MAX };
-            self.peer.idle_timeout.min(most)
-        };
+        let is_stopped = || self.session.stop.is_set();
         let begun = Instant::now();
-        let (mut said, mut rest, mut gone) = (None::<Instant>, Vec::new(), None);
-        if kind == TestKind::Recv && talk.sent().is_none() && !self.session.stop.is_set() && finished.failure.is_none()
-        {
-            // Cut short without the sender's last word: there is nothing to agree on.
-            finished.fail(Some(anyhow!("the sender did not say how much it sent")));
-        }
+        let (mut said, mut rest, mut end) = (None::<Instant>, Vec::new(), None);
         loop {
             while let Some(line) = talk.next_line() {
-                rest.push(line);
+                rest.push(PeerLine::read(&SCHEMA, &line)?);
             }
-            let has_report = kind != TestKind::Send || talk.report().is_some();
-            if has_report && talk.missing().is_none() {
+            let has_counts = if kind == TestKind::Recv { talk.all_sent().is_some() } else { talk.report().is_some() };
+            if has_counts && talk.missing().is_none() {
                 break;
             }
-            if talk.silence() >= limit() || (self.session.stop.is_set() && begun.elapsed() >= LAST_WORD) {
-                gone = Some(anyhow!("the listener fell silent before its last word (--idle-timeout)"));
+            if talk.failed().is_some() {
+                break;
+            }
+            let is_late = talk.stagnation() >= self.peer.idle_timeout && begun.elapsed() >= self.peer.idle_timeout;
+            if is_late || (is_stopped() && begun.elapsed() >= LAST_WORD) {
+                end = Some(anyhow!("the listener fell silent before its last word (--idle-timeout)"));
                 break;
             }
             let mut is_there = true;
             if said.is_none_or(|at| at.elapsed() >= RETRY) {
                 said = Some(Instant::now());
                 let get = talk.missing().map(|index| Word::Get { index });
-                is_there = [Some(&done(&finished)), get.as_ref()]
-                    .into_iter()
-                    .flatten()
-                    .all(|word| try_say(socket, word).is_ok());
+                is_there = talk.say_everywhere(&done(&finished)).is_ok() && get.is_none_or(|word| talk.say(&word).is_ok());
             }
             let before = talk.missing();
-            if !is_there || hear(socket, talk).is_err() {
-                gone = Some(anyhow!("nobody listens there any more (ICMP port unreachable)"));
+            if !is_there || talk.hear().is_err() {
+                end = Some(gone());
                 break;
             }
             if talk.missing() != before {
@@ -268,29 +273,23 @@ impl<'a> Client<'a> {
         }
         finished.is_cut |= talk.was_cut();
         // Three may get through where one does not; if none does, the listener waits its idle time.
-        (0..3).for_each(|_| say(socket, &Word::Bye));
+        for _ in 0..3 {
+            let _ = talk.say(&Word::Bye);
+        }
         finished.fail(talk.failed().map(|why| anyhow!("the listener gave up: {why}")));
-        finished.fail(gone.filter(|_| !self.session.stop.is_set()));
-        let report = own_report(&finished).or_else(|| talk.report().filter(|_| kind == TestKind::Send));
-        let own = finished.total(report);
-        let others = rest.pop().map(|line| PeerLine::read(&SCHEMA, &line)).transpose()?;
-        rest.iter().try_for_each(|line| self.session.lines.write_line(line))?;
-        Ok(Exchange { own, others, failure: finished.failure, kind, asked: request.rate })
+        finished.fail(end.filter(|_| !is_stopped()));
+        let is_sure = if kind == TestKind::Recv { talk.is_sure() } else { is_sure };
+        let report = own_report(&finished).or_else(|| talk.report());
+        let own = finished.totals(report.as_deref(), is_sure);
+        let totals = rest.iter().position(PeerLine::is_total).unwrap_or(rest.len());
+        let others = rest.split_off(totals);
+        rest.iter().try_for_each(|line| self.session.lines.write_line(&line.text()?))?;
+        let mut exchange = Exchange { own, others, failure: finished.failure, kind, asked: request.rate };
+        exchange.check();
+        Ok(exchange)
     }
 }
 
-/// The request with the size of a datagram that this end's route takes, if this end sends.
-fn sized(request: &Request, socket: &UdpSocket) -> anyhow::Result<Request> {
-    let mut request = request.clone();
-    if request.kind == TestKind::Recv {
-        return Ok(request);
-    }
-    let fits = udp::fits(socket);
-    let size = request.size.unwrap_or(fits).max(HEADER as u64);
-    if size > fits && !request.fragment {
-        let mtu = udp::mtu(socket).map_or_else(|| "unknown".into(), |mtu| mtu.to_string());
-        bail!("--size {size} does not fit the route's MTU of {mtu} (at most {fits}; --fragment sends it all the same)");
-    }
-    request.size = Some(size);
-    Ok(request)
+fn gone() -> anyhow::Error {
+    anyhow!("nobody listens there any more (ICMP port unreachable)")
 }

@@ -1,5 +1,6 @@
-//! What came out of a run: both ends' totals, and what to say of them.
+//! What came out of a run: both ends' totals, whether they agree, and what to say of them.
 
+use anyhow::anyhow;
 use common::console::Console;
 use common::measure::series::{Outcome, Rate};
 use common::net::peer_line::PeerLine;
@@ -14,10 +15,10 @@ use crate::warning::Warning;
 
 /// What came out of a run.
 pub struct Exchange {
-    /// This end's total.
-    pub own: Record,
-    /// The listener's total.
-    pub others: Option<PeerLine>,
+    /// This end's totals; the last is that of all streams.
+    pub own: Vec<Record>,
+    /// The listener's.
+    pub others: Vec<PeerLine>,
     /// Why it did not run to its end.
     pub failure: Option<anyhow::Error>,
     /// What was done.
@@ -26,39 +27,77 @@ pub struct Exchange {
     pub asked: Option<u64>,
 }
 
+/// Counts that both ends have from one account: where they differ, one of the lines is wrong.
+const SHARED: [&str; 5] = ["sent", "received", "lost", "duplicated", "reordered"];
+
 impl Exchange {
+    /// The line of all streams.
+    pub fn total(&self) -> &Record {
+        // There is always one.
+        self.own.last().unwrap_or_else(|| unreachable!("a run has a total"))
+    }
+
     /// Whether the sender got rid of what the rate asks for, within a hundredth, and no more than so much was lost.
     pub fn keeps(&self, bits_per_s: u64, most_lost_pct: f64) -> bool {
-        let sent = self.own.line.bytes_per_s.map(Fixed::value);
-        let lost = self.own.own.lost_pct.map(Fixed::value);
+        let sent = self.total().line.bytes_per_s.map(Fixed::value);
         sent.is_some_and(|rate| rate * 8.0 >= 0.99 * bits_per_s as f64)
-            && lost.is_some_and(|lost| lost <= most_lost_pct)
+            && self.lost_pct().is_some_and(|lost| lost <= most_lost_pct)
+    }
+
+    /// Lost, percent.
+    pub fn lost_pct(&self) -> Option<f64> {
+        self.total().own.lost_pct.map(Fixed::value)
+    }
+
+    /// Fails if the two ends' lines contradict each other.
+    pub fn check(&mut self) {
+        let found = self.contradiction();
+        if self.failure.is_none()
+            && let Some(found) = found
+        {
+            self.raise(Flag::Partial);
+            self.failure = Some(anyhow!("the lines of the two ends contradict each other: {found}"));
+        }
+    }
+
+    fn contradiction(&self) -> Option<String> {
+        let (own, others) = (&self.total().own, self.others.last()?);
+        if self.kind == TestKind::Ping {
+            return None;
+        }
+        let counts = [own.sent, own.received, own.lost, own.duplicated, own.reordered];
+        let differs = SHARED.iter().zip(counts).find_map(|(name, here)| {
+            let (here, there) = (here? as f64, others.number(name)?);
+            (here != there).then(|| format!("{name} is {here} here and {there} there"))
+        });
+        differs.or_else(|| {
+            let (received, sent) = (own.received?, own.sent?);
+            (received > sent).then(|| format!("{received} were received of {sent} that were sent"))
+        })
     }
 }
 
 impl Outcome for Exchange {
     fn rate(&self) -> Option<Rate> {
-        let line = &self.own.line;
+        let line = &self.total().line;
         match self.kind {
-            TestKind::Send => self.others.as_ref()?.number("bytes_per_s").map(Rate::Bytes),
+            TestKind::Send => self.others.last()?.number("bytes_per_s").map(Rate::Bytes),
             TestKind::Recv => line.bytes_per_s.map(|rate| Rate::Bytes(rate.value())),
             TestKind::Ping => line.ops_per_s.map(|rate| Rate::Ops(rate.value())),
         }
     }
 
     fn raise(&mut self, flag: Flag) {
-        self.own.raise_if(true, flag);
-        if let Some(others) = &mut self.others {
-            others.raise(flag);
-        }
+        self.own.iter_mut().for_each(|own| own.raise_if(true, flag));
+        self.others.iter_mut().filter(|others| !others.has(flag)).for_each(|others| others.raise(flag));
     }
 
     /// The sender's first.
     fn print(&self, lines: &RecordWriter) -> anyhow::Result<()> {
-        let own = self.own.text()?;
-        let others = self.others.as_ref().map(PeerLine::text).transpose()?;
-        let both = if self.kind == TestKind::Recv { [others, Some(own)] } else { [Some(own), others] };
-        both.into_iter().flatten().try_for_each(|line| lines.write_line(&line))
+        let own: Vec<String> = self.own.iter().map(Record::text).collect::<Result<_, _>>()?;
+        let others: Vec<String> = self.others.iter().map(PeerLine::text).collect::<Result<_, _>>()?;
+        let both = if self.kind == TestKind::Recv { [others, own] } else { [own, others] };
+        both.iter().flatten().try_for_each(|line| lines.write_line(line))
     }
 
     fn take_failure(&mut self) -> Option<anyhow::Error> {
@@ -66,13 +105,13 @@ impl Outcome for Exchange {
     }
 
     fn advise(&self, console: &Console) {
-        for warning in Warning::of(&self.own) {
+        for warning in Warning::of(self.total()) {
             console.notice(&warning.to_string());
         }
     }
 
     fn sentence(&self) -> String {
-        let (line, own) = (&self.own.line, &self.own.own);
+        let (line, own) = (&self.total().line, &self.total().own);
         let text = if self.kind == TestKind::Ping {
             let times = [("median", own.p50_us), ("99 %", own.p99_us), ("99.9 %", own.p999_us)];
             let told = |(name, time): (&str, Option<Fixed<3>>)| {
@@ -90,6 +129,8 @@ impl Outcome for Exchange {
             (own.network_lost, "in the network"),
             (own.socket_drops, "in the receiver's socket"),
             (own.sender_drops, "at the sender"),
+            (own.forward_lost, "on the way there"),
+            (own.reverse_lost, "on the way back"),
         ];
         let at = |(count, place): (Option<u64>, &str)| {
             count.filter(|count| *count > 0).map(|count| format!("{count} {place}"))

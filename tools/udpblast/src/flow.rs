@@ -1,20 +1,22 @@
-//! One end's part in a test: a worker over a socket, sampled until it ends. Every verb of both ends is one of these.
+//! One end's part in a test: a worker per stream, sampled until the last of them ends. Every verb of both ends is one of
+//! these.
 
 use std::net::UdpSocket;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use common::console::Progress;
-use common::measure::crew::Work;
+use common::measure::crew::{self, Work};
 use common::measure::lane::{CpuOf, Track};
 use common::measure::spans::{Cut, Timing};
 use common::measure::watch::{self, Gauge, Halt, Measurement, Verdict};
 use common::schema::line::Flag;
 use common::stop::Stop;
 
-use crate::engine::{Inbox, Own};
+use crate::engine::{Inbox, Lane, Own};
 use crate::plan::Plan;
-use crate::record::{self, Counted, Known, Record};
+use crate::protocol::{Report, Sent};
+use crate::record::{self, Counted, Known, Pinged, Record};
 use crate::role::Role;
 use crate::tally::Arrived;
 
@@ -22,7 +24,9 @@ use crate::tally::Arrived;
 #[derive(Debug)]
 pub struct Finished {
     plan: Plan,
-    all: Cut<Counted>,
+    all: Cut<Vec<Counted>>,
+    /// How long it went on, the warm-up included.
+    length: Duration,
     /// It did not run to its planned end.
     pub is_cut: bool,
     /// This end stopped receiving while the other may still have been sending.
@@ -34,65 +38,80 @@ pub struct Finished {
 /// Takes the interval lines.
 pub type Emit<'a> = dyn Fn(&Record) -> anyhow::Result<()> + Sync + 'a;
 
-/// Runs it over `socket` until it is done, `stop` is set or it fails.
+/// Runs it over `sockets`, one for each stream, until it is done, `stop` is set or it fails.
 pub fn run(
     plan: Plan,
-    socket: &UdpSocket,
+    sockets: &[UdpSocket],
     inbox: &dyn Inbox,
     stop: &Stop,
     progress: Option<&Progress>,
     emit: &Emit<'_>,
 ) -> anyhow::Result<Finished> {
-    let track = Track::new(plan.role.is_echo(), [Own::default()])?;
-    let lane = &track.lanes()[0];
-    let role = plan.role;
-    let works: Vec<Work<'_>> = vec![Box::new(move || role.run(socket, lane, inbox))];
+    let track = Track::new(plan.role.is_echo(), sockets.iter().map(|_| Own::default()))?;
+    let works = sockets.iter().zip(track.lanes()).enumerate().map(|(index, (socket, lane))| -> Work<'_> {
+        let role = plan.role.of_stream(index as u64, plan.streams);
+        let cpu = plan.cpus.of(index);
+        Box::new(move || {
+            cpu.map_or(Ok(()), crew::pin)?;
+            role.run(socket, index, lane, inbox)
+        })
+    });
+    let works = works.collect();
     let measurement = Measurement {
         stop,
         progress,
         timing: Timing { warmup: plan.warmup, time: plan.time, interval: plan.interval },
-        leads: role.leads(),
+        leads: plan.role.leads(),
         cpu: CpuOf::Workers,
-        workers: role.test(),
+        workers: plan.role.test(),
     };
-    let limit = plan.max_time.map(|most| Instant::now() + most);
-    let mut account = AccountGauge { plan: &plan, own: &lane.own, limit, emit };
+    let limit = plan.max_time.and_then(|most| Instant::now().checked_add(most));
+    let mut account = AccountGauge { plan: &plan, lanes: track.lanes(), limit, emit };
     let watch::Finished { total, is_cut, failure, .. } = measurement.run(&track, works, &mut account)?;
+    let length = track.first().map_or(Duration::ZERO, |first| total.to.snapshot.at.saturating_duration_since(first));
     let left_early = is_cut && failure.is_none() && !inbox.has_ended();
-    Ok(Finished { plan, all: total, is_cut, left_early, failure })
+    Ok(Finished { plan, all: total, length, is_cut, left_early, failure })
 }
 
-/// What is read beside what the worker counts.
+/// What is read beside what the workers count.
 struct AccountGauge<'a> {
     plan: &'a Plan,
-    own: &'a Own,
+    lanes: &'a [Lane],
     /// It may not go on after that.
     limit: Option<Instant>,
     emit: &'a Emit<'a>,
 }
 
-impl Gauge for AccountGauge<'_> {
-    type State = Counted;
+fn counted(lane: &Lane) -> Counted {
+    let own = &lane.own;
+    let (arrived, jitter_us) = own.with_tally(|tally| (tally.arrived(), tally.jitter_us()));
+    let [sent, lost, late, duplicated, open] =
+        [&own.pings.sent, &own.pings.lost, &own.pings.late, &own.pings.duplicated, &own.pings.open]
+            .map(|count| count.load(Ordering::Relaxed));
+    let pings = Pinged { sent, lost, late, duplicated, open };
+    Counted { arrived, jitter_us, sender_drops: own.sender_drops.load(Ordering::Relaxed), pings, offload: own.offload() }
+}
 
-    fn read(&mut self) -> (Counted, Option<u64>) {
-        let (arrived, jitter_us) = self.own.with_tally(|tally| (tally.arrived(), tally.jitter_us()));
-        let [sender_drops, lost_pings] =
-            [&self.own.sender_drops, &self.own.lost_pings].map(|count| count.load(Ordering::Relaxed));
+impl Gauge for AccountGauge<'_> {
+    type State = Vec<Counted>;
+
+    fn read(&mut self) -> (Vec<Counted>, Option<u64>) {
         // What was lost depends on what the other end sent, which only lines know.
-        (Counted { arrived, jitter_us, sender_drops, lost_pings, offload: self.own.offload() }, None)
+        (self.lanes.iter().map(counted).collect(), None)
     }
 
-    fn print(&mut self, interval: &Cut<Counted>) -> anyhow::Result<()> {
-        let arrived = interval.to.state.arrived.since(interval.from.state.arrived);
-        let jitter_us = interval.to.state.jitter_us;
-        let known = match self.plan.role {
+    fn print(&mut self, interval: &Cut<Vec<Counted>>) -> anyhow::Result<()> {
+        let known = |(index, (from, to)): (usize, (&Counted, &Counted))| match self.plan.role {
             // A sender learns only at the end what arrived.
-            Role::Blast(_) => Known { sent: Some(interval.sample().counts.ops), ..Known::default() },
-            Role::Receive(_) => Known { sent: Some(arrived.expected), arrived: Some(arrived), jitter_us },
-            Role::Ping { .. } => record::known_of_pings(interval),
-            Role::Pong { .. } => Known::default(),
+            Role::Blast(_) => Known { sent: Some(ops_in(interval, index)), ..Known::default() },
+            Role::Receive(_) => {
+                let arrived = to.arrived.since(from.arrived);
+                Known { sent: Some(arrived.expected), arrived: Some(arrived), jitter_us: to.jitter_us, is_sure: true }
+            }
+            Role::Ping(_) | Role::Pong { .. } => Known::default(),
         };
-        (self.emit)(&record::of(self.plan, interval, known))
+        let known: Vec<_> = interval.from.state.iter().zip(&interval.to.state).enumerate().map(known).collect();
+        record::all(self.plan, interval, &known).iter().try_for_each(self.emit)
     }
 
     fn judge(&mut self, now: Instant) -> Option<Verdict> {
@@ -103,9 +122,16 @@ impl Gauge for AccountGauge<'_> {
         self.limit
     }
 
-    fn halt(&mut self, _how: Halt) {
+    fn halt(&mut self, how: Halt) {
         // The worker's calls time out soon, and then it looks.
+        if how >= Halt::Cut {
+            self.lanes.iter().for_each(|lane| lane.own.is_cut.store(true, Ordering::Relaxed));
+        }
     }
+}
+
+fn ops_in(cut: &Cut<Vec<Counted>>, stream: usize) -> u64 {
+    cut.sample_of(stream..stream + 1).counts.ops
 }
 
 impl Finished {
@@ -115,40 +141,62 @@ impl Finished {
         self.failure = self.failure.take().or(failure);
     }
 
-    /// Datagrams that this end sent in all, the warm-up's included.
-    pub fn all_sent(&self) -> u64 {
-        self.all.to.snapshot.counts.ops
-    }
-
-    /// What arrived here of `sent` datagrams, without the warm-up's; `expected` is how many of `sent` are meant. What was
-    /// sent after this end had left is no loss.
-    pub fn report(&self, sent: u64) -> (Arrived, Option<f64>) {
-        let [base, end] = [&self.all.from, &self.all.to].map(|mark| mark.state.arrived);
-        let sent = if self.left_early { end.expected } else { sent };
-        let arrived = Arrived { expected: sent.saturating_sub(base.expected), ..end.since(base) };
-        (arrived, self.all.to.state.jitter_us)
-    }
-
-    /// The line of the whole run, with what is known of the other end's counts.
-    pub fn total(&self, report: Option<(Arrived, Option<f64>)>) -> Record {
-        let of_report = report.map(|(arrived, jitter_us)| Known {
-            sent: Some(arrived.expected),
-            arrived: Some(arrived),
-            jitter_us,
-        });
-        let end = &self.all.to.state;
-        let known = match self.plan.role {
-            Role::Blast(_) => {
-                of_report.unwrap_or_else(|| Known { sent: Some(self.all.sample().counts.ops), ..Known::default() })
-            }
-            Role::Receive(_) => {
-                of_report.unwrap_or(Known { sent: None, arrived: Some(end.arrived), jitter_us: end.jitter_us })
-            }
-            Role::Ping { .. } => record::known_of_pings(&self.all),
-            Role::Pong { .. } => Known::default(),
+    /// What this end sent, the warm-up's included.
+    pub fn all_sent(&self) -> Vec<Sent> {
+        let counts: Vec<u64> = match self.plan.role {
+            Role::Ping(_) => self.all.to.state.iter().map(|counted| counted.pings.sent).collect(),
+            _ => self.all.to.lanes.iter().map(|counts| counts.ops).collect(),
         };
-        let mut total = record::of(&self.plan, &self.all, known);
-        total.raise_if(self.is_cut, Flag::Partial);
-        total
+        counts.into_iter().map(|count| Sent { count, span: self.length }).collect()
+    }
+
+    /// Datagrams that this host refused to send, the warm-up's included.
+    pub fn refused(&self) -> u64 {
+        self.all.to.state.iter().map(|counted| counted.sender_drops).sum()
+    }
+
+    /// What arrived here of what was `sent`, without the warm-up's, by stream; `expected` is how many of `sent` are meant.
+    /// What was sent after this end had left is no loss. If pieces of words are missing, the socket may have dropped them.
+    pub fn reports(&self, sent: &[Sent], missing_pieces: u64) -> Vec<Report> {
+        let report = |(index, (from, to)): (usize, (&Counted, &Counted))| {
+            let (base, end) = (from.arrived, to.arrived);
+            let sent = match sent.get(index) {
+                Some(sent) if !self.left_early => sent.count,
+                _ => end.expected,
+            };
+            let mut arrived = Arrived { expected: sent.saturating_sub(base.expected), ..end.since(base) };
+            if arrived.socket_drops > 0 && missing_pieces > 0 {
+                arrived.unsure += missing_pieces;
+            }
+            Report::new(arrived, to.jitter_us)
+        };
+        self.all.from.state.iter().zip(&self.all.to.state).enumerate().map(report).collect()
+    }
+
+    /// The lines of the whole run, with what is known of the other end's counts; the last is that of all streams. `is_sure` if
+    /// what was lost on the sender's host is in the sender's counts.
+    pub fn totals(&self, reports: Option<&[Report]>, is_sure: bool) -> Vec<Record> {
+        let known = |(index, (from, to)): (usize, (&Counted, &Counted))| {
+            let report = reports.and_then(|reports| reports.get(index));
+            let of_report = report.map(|report| Known {
+                sent: Some(report.arrived.expected),
+                arrived: Some(report.arrived),
+                jitter_us: report.jitter_us(),
+                is_sure,
+            });
+            of_report.unwrap_or_else(|| match self.plan.role {
+                Role::Blast(_) => Known { sent: Some(ops_in(&self.all, index)), ..Known::default() },
+                Role::Receive(_) => Known {
+                    arrived: Some(to.arrived.since(from.arrived)),
+                    jitter_us: to.jitter_us,
+                    ..Known::default()
+                },
+                Role::Ping(_) | Role::Pong { .. } => Known::default(),
+            })
+        };
+        let known: Vec<_> = self.all.from.state.iter().zip(&self.all.to.state).enumerate().map(known).collect();
+        let mut totals = record::all(&self.plan, &self.all, &known);
+        totals.iter_mut().for_each(|total| total.raise_if(self.is_cut, Flag::Partial));
+        totals
     }
 }

@@ -7,21 +7,23 @@ use std::collections::HashMap;
 use std::io::IoSliceMut;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd};
-use std::sync::Arc;
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use common::cli::Ending;
+use common::console::Console;
 use common::net::access::{self, Secret};
 use common::net::listener::{self, Journal, Places, Refusal};
+use common::net::wire::WireError;
 use common::schema::udpblast::SCHEMA;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, setsockopt, sockopt};
 
 use crate::args::ListenArgs;
-use crate::protocol::{HELLO_BYTES, Word};
+use crate::letter::{self, ABILITIES, HELLO_BYTES, Letter};
 use crate::request::{Request, TestKind};
-use crate::serve::{Shared, serve};
-use crate::session::say;
-use crate::udp;
+use crate::serve::{Joined, Shared, Visitor, serve};
+use crate::udp::{self, MAX_DATAGRAM};
 
 /// How long a cookie is good: half of it at least, the whole at most.
 const COOKIE_AGE: Duration = Duration::from_secs(20);
@@ -37,7 +39,6 @@ pub fn listen(args: &ListenArgs) -> anyhow::Result<Ending> {
     let local = socket.local_addr()?;
     journal.session.console.notice(&format!("listening on {local}"));
     let secret = args.guard.secret_file.as_deref().map(Secret::read).transpose()?;
-    let one_only = args.once.then_some("--once");
     let shared = Arc::new(Shared { args: args.clone(), journal });
     let mut listener = Listener {
         shared: Arc::clone(&shared),
@@ -46,9 +47,13 @@ pub fn listen(args: &ListenArgs) -> anyhow::Result<Ending> {
         cookies: Secret::random(),
         started: Instant::now(),
         used: HashMap::new(),
-        places: Places::new(args.guard.max_clients as usize, one_only)?,
+        places: Places::new(args.guard.max_clients as usize, None)?,
+        tests: HashMap::new(),
+        visit: None,
+        turned_away: TurnedAway::default(),
     };
     let served = listener.serve();
+    listener.turned_away.tell(&shared.journal.session.console);
     if served.is_err() {
         shared.journal.session.stop.set();
     }
@@ -108,37 +113,111 @@ struct Listener {
     secret: Option<Secret>,
     cookies: Secret,
     started: Instant,
-    /// Cookies that have begun a test, and when.
+    /// Cookies that have begun a test or a stream, and when.
     used: HashMap<String, Instant>,
     places: Places,
+    /// Tests that go on, by their secret numbers.
+    tests: HashMap<u64, Test>,
+    /// The one that is served with --once.
+    visit: Option<Visit>,
+    turned_away: TurnedAway,
+}
+
+/// A test that goes on.
+struct Test {
+    joins: Sender<Joined>,
+    /// Gone when it has been served.
+    presence: Weak<()>,
+    /// How many streams it may still be joined by: each is a socket.
+    streams_left: u64,
+    idle: Duration,
+    tag: u32,
+}
+
+/// All tests of one call of a client.
+struct Visit {
+    number: u64,
+    /// How soon after the latest test another one may follow.
+    next_within: Duration,
+    /// When the latest one ended.
+    ended: Option<Instant>,
+}
+
+/// Those who were refused and cost no line each.
+#[derive(Debug, Default)]
+struct TurnedAway {
+    without_proof: u64,
+    /// Refused since the last notice.
+    unsaid: u64,
+    said_at: Option<Instant>,
+}
+
+/// How often a refusal is worth a line.
+const NOTICE_EVERY: Duration = Duration::from_secs(1);
+
+impl TurnedAway {
+    fn note(&mut self, console: &Console, peer: IpAddr, refusal: &Refusal) {
+        if matches!(refusal, Refusal::NoProof | Refusal::WrongProof) {
+            self.without_proof += 1;
+        } else if self.said_at.is_some_and(|at| at.elapsed() < NOTICE_EVERY) {
+            self.unsaid += 1;
+        } else {
+            self.said_at = Some(Instant::now());
+            let more = match std::mem::take(&mut self.unsaid) {
+                0 => String::new(),
+                unsaid => format!(" ({unsaid} more before)"),
+            };
+            console.notice(&format!("refused {peer}: {refusal}{more}"));
+        }
+    }
+
+    fn tell(&self, console: &Console) {
+        if self.without_proof > 0 {
+            console.notice(&format!("refused {} requests without the secret (--secret-file)", self.without_proof));
+        }
+    }
 }
 
 /// A datagram to the listening socket.
-struct Letter {
+struct Mail {
     bytes: Vec<u8>,
     from: SocketAddr,
     to: Option<IpAddr>,
 }
 
+impl Mail {
+    fn peer(&self) -> IpAddr {
+        self.from.ip().to_canonical()
+    }
+}
+
 impl Listener {
     fn serve(&mut self) -> anyhow::Result<()> {
         loop {
-            let stop = &self.shared.journal.session.stop;
-            if stop.is_set() || self.places.is_over() {
+            if self.shared.journal.session.stop.is_set() || self.is_over() {
                 return Ok(());
             }
-            stop.wait(&[self.socket.as_fd(), self.places.news()], None)?;
+            let until = self.visit.as_ref().and_then(|visit| Some(visit.ended? + visit.next_within));
+            self.shared.journal.session.stop.wait(&[self.socket.as_fd(), self.places.news()], until)?;
             self.places.sweep();
             self.used.retain(|_, at| at.elapsed() < COOKIE_AGE);
+            self.tests.retain(|_, test| test.presence.strong_count() > 0);
             // A handful at a time, so that a flood does not keep this thread from its other duties.
             for _ in 0..64 {
-                let Some(letter) = self.receive() else { break };
-                self.answer(&letter)?;
+                let Some(mail) = self.receive() else { break };
+                self.answer(&mail)?;
             }
         }
     }
 
-    fn receive(&self) -> Option<Letter> {
+    /// Whether the one visitor that there is to be has been served.
+    fn is_over(&mut self) -> bool {
+        let Some(visit) = self.visit.as_mut().filter(|_| self.places.is_idle()) else { return false };
+        let ended = *visit.ended.get_or_insert_with(Instant::now);
+        ended.elapsed() >= visit.next_within
+    }
+
+    fn receive(&self) -> Option<Mail> {
         let mut buffer = [0; 4096];
         let mut parts = [IoSliceMut::new(&mut buffer)];
         let mut space = nix::cmsg_space!(libc::in6_pktinfo);
@@ -159,107 +238,181 @@ impl Listener {
             _ => None,
         });
         let length = message.bytes;
-        Some(Letter { bytes: buffer[..length].to_vec(), from, to })
+        Some(Mail { bytes: buffer[..length].to_vec(), from, to })
     }
 
-    fn answer(&mut self, letter: &Letter) -> anyhow::Result<()> {
-        if !access::is_allowed(&self.shared.args.guard.allow, letter.from.ip()) {
+    fn answer(&mut self, mail: &Mail) -> anyhow::Result<()> {
+        if !access::is_allowed(&self.shared.args.guard.allow, mail.from.ip()) {
             return Ok(());
         }
-        match Word::parse(&letter.bytes) {
-            Ok(Word::Hello { nonce }) if letter.bytes.len() >= HELLO_BYTES && nonce.len() <= 32 => {
-                let cookie = self.cookie(&nonce, letter.from, 0);
-                self.reply(letter, &Word::Challenge { nonce, cookie });
-                Ok(())
+        match Letter::parse(&mail.bytes) {
+            Ok(Letter::Hello { nonce }) if mail.bytes.len() >= HELLO_BYTES => {
+                let cookie = self.cookie(&nonce, mail.from, 0);
+                self.reply(mail, &Letter::Challenge { nonce, cookie, can: ABILITIES.into() }.text());
             }
-            Ok(Word::Start { nonce, cookie, proof, request }) => {
-                let is_fresh = [0, 1].iter().any(|age| self.cookie(&nonce, letter.from, *age) == cookie);
-                // One that has begun already is answered by its own socket.
-                if !is_fresh || self.used.contains_key(&cookie) || self.used.len() >= MAX_USED {
-                    return Ok(());
+            // One that has begun already is answered by its own socket.
+            Ok(Letter::Start { nonce, cookie, request, proof }) if self.is_fresh(&nonce, mail.from, &cookie) => {
+                match self.refusal(mail, &cookie, proof.as_deref(), &request) {
+                    Some(refusal) => self.refuse(mail, nonce, &refusal),
+                    None => self.begin(mail, nonce, cookie, *request)?,
                 }
-                let Some(refusal) = self.refusal(&cookie, proof.as_deref(), &request) else {
-                    return self.begin(letter, cookie, *request);
-                };
-                let peer = letter.from.ip().to_canonical();
-                self.shared.journal.session.console.notice(&format!("refused {peer}: {refusal}"));
-                self.reply(letter, &Word::Refused { why: refusal.to_string() });
-                Ok(())
+            }
+            Ok(Letter::Join { nonce, cookie, key, stream }) if self.is_fresh(&nonce, mail.from, &cookie) => {
+                self.join(mail, nonce, cookie, key, stream);
+            }
+            Err(WireError::Foreign | WireError::OtherVersion(..)) => {
+                if let Some(answer) = letter::answer_to_former(&mail.bytes).filter(|_| mail.bytes.len() >= HELLO_BYTES) {
+                    self.reply(mail, &answer);
+                }
+            }
+            // Whoever was challenged and is not understood is told so.
+            Err(error) => {
+                if let Some((nonce, cookie)) = letter::opening_of(&mail.bytes)
+                    && self.is_fresh(&nonce, mail.from, &cookie)
+                {
+                    self.refuse(mail, nonce, &Refusal::NotUnderstood(error.to_string()));
+                }
             }
             // Strangers.
-            _ => Ok(()),
+            Ok(_) => {}
         }
+        Ok(())
     }
 
     /// From the address that was asked. Never more than came: what comes may be forged.
-    fn reply(&self, letter: &Letter, word: &Word) {
-        let text = word.text();
-        if text.len() <= letter.bytes.len() {
+    fn reply(&self, mail: &Mail, text: &str) {
+        if text.len() <= mail.bytes.len() {
             // One that is lost is asked for again.
-            let _ = udp::send_from(&self.socket, letter.to, letter.from, text.as_bytes());
+            let _ = udp::send_from(&self.socket, mail.to, mail.from, text.as_bytes());
         }
+    }
+
+    fn refuse(&mut self, mail: &Mail, nonce: String, refusal: &Refusal) {
+        self.turned_away.note(&self.shared.journal.session.console, mail.peer(), refusal);
+        let is_full = matches!(refusal, Refusal::Full(_));
+        self.reply(mail, &Letter::Refused { nonce, is_full, why: refusal.to_string() }.text());
     }
 
     /// The cookie for an address, of this time slot or one before.
     fn cookie(&self, nonce: &str, from: SocketAddr, age: u64) -> String {
-        let slot = (self.started.elapsed().as_secs() * 2 / COOKIE_AGE.as_secs() + 1).saturating_sub(age);
-        self.cookies.proof(&format!("{slot:016x}"), &format!("{from} {nonce}"))
+        self.cookies.proof(&self.slot(age), &format!("{from} {nonce}"))
     }
 
-    /// Why a test is not served, if it is not.
-    fn refusal(&self, cookie: &str, proof: Option<&str>, request: &Request) -> Option<Refusal> {
+    fn slot(&self, age: u64) -> String {
+        let slot = (self.started.elapsed().as_secs() * 2 / COOKIE_AGE.as_secs() + 1).saturating_sub(age);
+        format!("{slot:016x}")
+    }
+
+    /// Whether it is a cookie of this address that has not been used.
+    fn is_fresh(&self, nonce: &str, from: SocketAddr, cookie: &str) -> bool {
+        let address = format!("{from} {nonce}");
+        let is_own = [0, 1].iter().any(|age| self.cookies.verifies(&self.slot(*age), &address, cookie));
+        is_own && !self.used.contains_key(cookie) && self.used.len() < MAX_USED
+    }
+
+    /// Why a test is not served, if it is not: the proof first, since who has none is to learn nothing else.
+    fn refusal(&self, mail: &Mail, cookie: &str, proof: Option<&str>, request: &Request) -> Option<Refusal> {
         let (args, guard) = (&self.shared.args, &self.shared.args.guard);
-        let is_too_fast = |most: &u64| request.kind != TestKind::Ping && request.rate.is_none_or(|rate| rate > *most);
-        self.places
-            .refusal()
-            .or_else(|| guard.refusal(request.time.map(|time| time + request.warmup)))
-            .or_else(|| args.max_rate.filter(is_too_fast).map(Refusal::TooFast))
-            .or_else(|| self.refusal_without(cookie, proof, request.kind))
+        let one_only = self.visit.as_ref().is_some_and(|visit| visit.number != request.visit);
+        self.refusal_without(mail, cookie, proof, request.kind)
+            .or_else(|| guard.refusal(request.time.map(|time| time.saturating_add(request.warmup))))
+            .or_else(|| args.max_rate.filter(|most| is_too_fast(request, *most)).map(Refusal::TooFast))
+            .or_else(|| one_only.then_some(Refusal::OneOnly("--once")))
+            .or_else(|| self.places.refusal())
     }
 
     /// Why a client with this proof is not trusted, if it has to be and is not.
-    fn refusal_without(&self, cookie: &str, proof: Option<&str>, kind: TestKind) -> Option<Refusal> {
+    fn refusal_without(&self, mail: &Mail, cookie: &str, proof: Option<&str>, kind: TestKind) -> Option<Refusal> {
         let is_needed = kind == TestKind::Recv || self.shared.args.guard.require_secret;
         let secret = self.secret.as_ref().filter(|_| is_needed)?;
-        match proof {
-            Some(proof) if secret.verifies(cookie, "start", proof) => None,
+        match proof.zip(letter::proved(&mail.bytes)) {
+            Some((proof, asked)) if secret.verifies(cookie, asked, proof) => None,
             Some(_) => Some(Refusal::WrongProof),
             None => Some(Refusal::NoProof),
         }
     }
 
-    /// Gives the client a socket of its own on the same port, and a thread.
-    fn begin(&mut self, letter: &Letter, cookie: String, request: Request) -> anyhow::Result<()> {
+    /// A socket of the client's own on the same port.
+    fn connected(&self, mail: &Mail) -> std::io::Result<UdpSocket> {
         let port = self.socket.local_addr()?.port();
-        let peer = SocketAddr::new(letter.from.ip().to_canonical(), letter.from.port());
-        let peer = if peer.is_ipv6() { letter.from } else { peer };
+        let peer = canonical(mail.from);
         let any: IpAddr = if peer.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
-        let mut local = SocketAddr::new(letter.to.filter(|to| to.is_ipv4() == peer.is_ipv4()).unwrap_or(any), port);
+        let mut local = SocketAddr::new(mail.to.filter(|to| to.is_ipv4() == peer.is_ipv4()).unwrap_or(any), port);
         if let (SocketAddr::V6(local), SocketAddr::V6(peer)) = (&mut local, peer) {
             local.set_scope_id(peer.scope_id());
         }
-        let socket = udp::bind(local).and_then(|socket| socket.connect(peer).map(|()| socket));
-        let socket = match socket {
+        let socket = udp::bind(local)?;
+        socket.connect(peer)?;
+        Ok(socket)
+    }
+
+    /// Gives the client a socket of its own, and a thread.
+    fn begin(&mut self, mail: &Mail, nonce: String, cookie: String, request: Request) -> anyhow::Result<()> {
+        let socket = match self.connected(mail) {
             Ok(socket) => socket,
             Err(error) => {
-                self.shared.journal.session.console.notice(&format!("client {}: {error}", peer.ip()));
+                self.refuse(mail, nonce, &Refusal::Exhausted(error.to_string()));
                 return Ok(());
             }
         };
-        self.used.insert(cookie, Instant::now());
+        let (key, tag) = (rand::random::<u64>(), rand::random::<u32>());
+        let idle = request.idle_timeout.min(self.shared.args.idle_timeout);
+        let answer = Letter::Ok { nonce: nonce.clone(), key, tag, idle }.text();
+        let (joins, receiver) = mpsc::channel();
+        let presence = Arc::new(());
+        let test = Test { joins, presence: Arc::downgrade(&presence), streams_left: 2 * request.streams, idle, tag };
+        let visit = Visit { number: request.visit, next_within: request.next_within, ended: None };
+        let peer = canonical(mail.from);
+        let visitor = Visitor { socket, peer, request, key, tag, idle, answer, joins: receiver };
         let shared = Arc::clone(&self.shared);
         let served = self.places.spawn(move || {
-            if let Err(error) = serve(&shared, &socket, peer, &request) {
+            let _present = presence;
+            if let Err(error) = serve(&shared, visitor) {
                 shared.journal.complain(&peer.ip().to_string(), &error);
-                say(&socket, &Word::Failed { why: format!("{error:#}") });
             }
         });
         if let Err(error) = served {
-            let refusal = Refusal::Exhausted(error.to_string());
-            self.shared.journal.session.console.notice(&format!("refused {}: {refusal}", peer.ip()));
-            self.reply(letter, &Word::Refused { why: refusal.to_string() });
+            self.refuse(mail, nonce, &Refusal::Exhausted(error.to_string()));
+            return Ok(());
+        }
+        self.used.insert(cookie, Instant::now());
+        self.tests.insert(key, test);
+        if self.shared.args.once {
+            self.visit = Some(visit);
         }
         Ok(())
+    }
+
+    /// Gives a test one more stream.
+    fn join(&mut self, mail: &Mail, nonce: String, cookie: String, key: u64, stream: u64) {
+        let Some(test) = self.tests.get(&key).filter(|test| test.streams_left > 0) else { return };
+        let answer = Letter::Ok { nonce: nonce.clone(), key, tag: test.tag, idle: test.idle }.text();
+        match self.connected(mail) {
+            Ok(socket) => {
+                self.used.insert(cookie, Instant::now());
+                if let Some(test) = self.tests.get_mut(&key) {
+                    test.streams_left -= 1;
+                    // A test that has ended needs no stream.
+                    let _ = test.joins.send(Joined { stream, socket, answer });
+                }
+            }
+            Err(error) => self.refuse(mail, nonce, &Refusal::Exhausted(error.to_string())),
+        }
+    }
+}
+
+/// More than so many bits per second, or more than falls to a tenth of a second at a time: a datagram by itself may.
+fn is_too_fast(request: &Request, most: u64) -> bool {
+    let portion = u128::from(request.burst.unwrap_or(1)) * u128::from(request.size.unwrap_or(MAX_DATAGRAM)) * 8;
+    let is_burst = request.burst.is_some_and(|burst| burst > 1) && portion * u128::from(request.streams) > u128::from(most / 10);
+    request.kind != TestKind::Ping && (request.rate.is_none_or(|rate| rate > most) || is_burst)
+}
+
+/// An address of IPv4 as such, on a socket of both families too.
+fn canonical(address: SocketAddr) -> SocketAddr {
+    match address.ip().to_canonical() {
+        IpAddr::V4(v4) => SocketAddr::new(v4.into(), address.port()),
+        IpAddr::V6(_) => address,
     }
 }
 

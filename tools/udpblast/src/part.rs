@@ -3,15 +3,21 @@
 use std::net::UdpSocket;
 use std::time::Duration;
 
+use common::measure::crew::CpuList;
 use common::measure::sample::Identity;
+use common::pace::CATCH_UP;
 use common::schema::udpblast::SCHEMA;
 
+use crate::engine::ping::{PATIENCE, Pinging};
 use crate::engine::receive::Intake;
-use crate::engine::send::Blast;
+use crate::engine::send::{self, Blast};
 use crate::plan::Plan;
 use crate::request::{Request, TestKind};
 use crate::role::Role;
 use crate::udp;
+
+/// What a sender whose rate is limited makes up for: its limit holds in any tenth of a second, too.
+const LIMITED_CATCH_UP: Duration = Duration::from_millis(1);
 
 /// Which end this is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +48,10 @@ pub struct Agreed {
     pub size: u64,
     /// Give up after so long without a datagram.
     pub idle_timeout: Duration,
+    /// The rate is the most that is allowed here.
+    pub is_limited: bool,
+    /// A queue of this host drops parts of buffers unsaid.
+    pub is_wary: bool,
 }
 
 /// The part of `end` in `request`, over a socket that is connected and prepared.
@@ -51,8 +61,11 @@ pub fn plan(request: &Request, end: End, agreed: Agreed, speaker: Speaker, socke
     Ok(Plan {
         identity: Identity { schema: SCHEMA.tag, host, label, test: role.test(), target, run: request.run },
         role,
+        streams: request.streams,
+        per_stream: request.per_stream,
         direction: request.kind.direction(),
         rate: request.rate,
+        every: request.every,
         size: agreed.size,
         route: udp::route(socket)?,
         buffer: request.buffer,
@@ -60,22 +73,37 @@ pub fn plan(request: &Request, end: End, agreed: Agreed, speaker: Speaker, socke
         warmup: request.warmup,
         interval: request.interval,
         max_time: None,
+        cpus: CpuList::default(),
     })
 }
 
+/// Whether this end of `request` receives in joined buffers: at low rates that saves nothing, and what the socket drops would
+/// not be known to the datagram.
+pub fn joins(request: &Request, end: End, fits: u64) -> bool {
+    let receives = matches!((request.kind, end), (TestKind::Send, End::Listener) | (TestKind::Recv, End::Client));
+    let rate = request.rate.map(|bits| bits / 8);
+    receives && request.offload && send::is_brisk(rate, request.size.unwrap_or(fits))
+}
+
 fn role(request: &Request, end: End, agreed: Agreed) -> Role {
-    let Agreed { tag, size, idle_timeout } = agreed;
+    let Agreed { tag, size, idle_timeout, .. } = agreed;
+    // What comes seldom is not missed sooner.
+    let patience = idle_timeout.saturating_add(request.gap().saturating_mul(2));
     match (request.kind, end) {
-        (TestKind::Send, End::Client) | (TestKind::Recv, End::Listener) => Role::Blast(blast(request, tag, size)),
+        (TestKind::Send, End::Client) | (TestKind::Recv, End::Listener) => Role::Blast(blast(request, agreed)),
         (TestKind::Send, End::Listener) | (TestKind::Recv, End::Client) => {
-            Role::Receive(Intake { tag, offload: request.offload, idle_timeout })
+            Role::Receive(Intake { tag, offload: joins(request, end, size), patience })
         }
-        (TestKind::Ping, End::Client) => Role::Ping { tag, size, idle_timeout },
-        (TestKind::Ping, End::Listener) => Role::Pong { tag, idle_timeout },
+        (TestKind::Ping, End::Client) => {
+            // A response is given up before the other end is.
+            Role::Ping(Pinging { tag, size, every: request.every, patience: patience.max(PATIENCE) })
+        }
+        (TestKind::Ping, End::Listener) => Role::Pong { tag, patience: patience.saturating_add(PATIENCE) },
     }
 }
 
-fn blast(request: &Request, tag: u32, size: u64) -> Blast {
+fn blast(request: &Request, agreed: Agreed) -> Blast {
+    let Agreed { tag, size, idle_timeout, is_limited, is_wary } = agreed;
     Blast {
         tag,
         size,
@@ -85,6 +113,9 @@ fn blast(request: &Request, tag: u32, size: u64) -> Blast {
         quota: request.bytes.map(|bytes| bytes.div_ceil(size)),
         time: request.time.map(|time| time + request.warmup),
         offload: request.offload,
+        is_wary,
         fragment: request.fragment,
+        catch_up: if is_limited { LIMITED_CATCH_UP } else { CATCH_UP },
+        patience: idle_timeout.saturating_add(request.gap()),
     }
 }

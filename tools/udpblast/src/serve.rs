@@ -1,23 +1,29 @@
-//! The listener's side of one test, over a socket of its own.
+//! The listener's side of one test, over sockets of its own.
 
 use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::AsFd;
+use std::sync::mpsc::Receiver;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
 use common::net::listener::Journal;
 use common::schema::line::Flag;
 use common::stop::Stop;
 
 use crate::args::ListenArgs;
 use crate::flow::{self, Finished};
+use crate::kept::Kept;
+use crate::local::LocalQueues;
 use crate::part::{self, Agreed, End, Speaker};
 use crate::plan::Plan;
-use crate::protocol::Word;
+use crate::protocol::{Report, Word};
 use crate::record::Record;
 use crate::request::{Request, TestKind};
-use crate::session::{self, RETRY, Talk, hear, say};
+use crate::session::{self, RETRY, Talk};
 use crate::udp::{self, Wishes};
+
+/// How long a client may still ask for its lines when the listener is told to end.
+const LAST_WORD: Duration = Duration::from_secs(1);
 
 /// What all clients' threads share.
 #[derive(Debug)]
@@ -28,126 +34,286 @@ pub struct Shared {
     pub journal: Journal,
 }
 
-impl Shared {
-    fn plan(&self, socket: &UdpSocket, peer: SocketAddr, request: &Request, tag: u32) -> anyhow::Result<Plan> {
-        let fits = udp::fits(socket);
-        let size = request.size.unwrap_or(fits);
-        if request.kind == TestKind::Recv && size > fits && !request.fragment {
-            anyhow::bail!("--size {size} does not fit the listener's MTU (at most {fits}; --fragment)");
+/// One more stream of a test.
+#[derive(Debug)]
+pub struct Joined {
+    /// From 1.
+    pub stream: u64,
+    /// Connected to the client.
+    pub socket: UdpSocket,
+    /// What the client is told, again if it asks again.
+    pub answer: String,
+}
+
+/// A client that was admitted.
+#[derive(Debug)]
+pub struct Visitor {
+    /// Connected to it.
+    pub socket: UdpSocket,
+    /// Where it is.
+    pub peer: SocketAddr,
+    /// What it wants.
+    pub request: Request,
+    /// The test's secret number.
+    pub key: u64,
+    /// For the data's headers.
+    pub tag: u32,
+    /// How long either end may be silent.
+    pub idle: Duration,
+    /// What it is told, again if it asks again.
+    pub answer: String,
+    /// Its streams after the first.
+    pub joins: Receiver<Joined>,
+}
+
+/// Serves one client over its own sockets.
+pub fn serve(shared: &Shared, visitor: Visitor) -> anyhow::Result<()> {
+    let stop = shared.journal.session.stop.child()?;
+    let Visitor { socket, peer, request, key, idle, answer, joins, .. } = &visitor;
+    let Visitor { tag, .. } = visitor;
+    let wishes = Wishes {
+        buffer: request.buffer,
+        fragment: request.fragment,
+        joins: part::joins(request, End::Listener, udp::fits(socket)),
+        dscp: request.dscp,
+    };
+    udp::prepare(socket, wishes)?;
+    let mut talk = Talk::new(&[socket.try_clone()?], *key, End::Listener, *idle, Some(answer.clone()))?;
+    let mut sockets = vec![socket.try_clone()?];
+    let outcome = await_client(&talk, joins, request.streams, &stop, shared.args.idle_timeout);
+    let others = told(&talk, outcome)?;
+    for joined in &others {
+        udp::prepare(&joined.socket, wishes)?;
+        sockets.push(joined.socket.try_clone()?);
+    }
+    talk.add_streams(sockets.get(1..).unwrap_or_default())?;
+    let talk = talk;
+    let outcome = measure(shared, &talk, &sockets, &stop, (*peer, request, tag, *idle));
+    told(&talk, outcome)
+}
+
+/// The client hears of what went wrong here, as far as anything gets through.
+fn told<T>(talk: &Talk, outcome: anyhow::Result<T>) -> anyhow::Result<T> {
+    if let Err(error) = &outcome
+        && !talk.is_over()
+    {
+        for _ in 0..3 {
+            let _ = talk.say(&Word::Failed { why: format!("{error:#}") });
         }
-        let agreed = Agreed { tag, size, idle_timeout: request.idle_timeout.min(self.args.idle_timeout) };
-        let label = request.label.as_ref().or(self.args.lines.label.as_ref());
-        let speaker = Speaker {
-            host: self.journal.host.clone(),
-            label: label.cloned().unwrap_or_default(),
-            target: peer.ip().to_string(),
-        };
-        let plan = part::plan(request, End::Listener, agreed, speaker, socket)?;
-        let interval = request.interval.or(self.args.interval.interval);
-        Ok(Plan { interval, max_time: self.args.guard.max_time, ..plan })
+    }
+    outcome
+}
+
+/// Tells the client what was agreed on until it begins and all its streams are there; those after the first. Before that,
+/// nothing is sent at a rate.
+fn await_client(
+    talk: &Talk,
+    joins: &Receiver<Joined>,
+    streams: u64,
+    stop: &Stop,
+    patience: Duration,
+) -> anyhow::Result<Vec<Joined>> {
+    let begun = Instant::now();
+    let mut said: Option<Instant> = None;
+    let mut others: Vec<Joined> = Vec::new();
+    while talk.begun().is_none() || others.len() as u64 + 1 < streams {
+        if begun.elapsed() >= patience || stop.is_set() || talk.has_left() {
+            anyhow::bail!("it asked for a test and did not begin it");
+        }
+        if said.is_none_or(|at| at.elapsed() >= RETRY) && talk.begun().is_none() {
+            said = Some(Instant::now());
+            talk.answer_again();
+        }
+        while let Ok(joined) = joins.try_recv() {
+            let is_new = others.iter().all(|other| other.stream != joined.stream);
+            if joined.stream < streams && is_new {
+                joined.socket.set_nonblocking(true)?;
+                // One that is lost is asked for again.
+                let _ = joined.socket.send(joined.answer.as_bytes());
+                others.push(joined);
+            }
+        }
+        others.iter().for_each(answer_again);
+        if talk.wait_and_hear(stop, others.iter().map(|joined| joined.socket.as_fd()).collect()).is_err() {
+            anyhow::bail!("the client is gone (ICMP port unreachable)");
+        }
+    }
+    others.sort_by_key(|joined| joined.stream);
+    others.iter().try_for_each(|joined| joined.socket.set_nonblocking(false))?;
+    Ok(others)
+}
+
+/// A client that asks again has not heard.
+fn answer_again(joined: &Joined) {
+    let mut datagram = [0; 1024];
+    while let Ok(length) = joined.socket.recv(&mut datagram) {
+        if datagram[..length].starts_with(b"udpblast/2 join ") {
+            let _ = joined.socket.send(joined.answer.as_bytes());
+        }
     }
 }
 
-/// Serves one client over its own socket.
-pub fn serve(shared: &Shared, socket: &UdpSocket, peer: SocketAddr, request: &Request) -> anyhow::Result<()> {
-    udp::prepare(socket, Wishes { buffer: request.buffer, fragment: request.fragment, offload: request.offload })?;
-    let tag = rand::random::<u32>();
-    let talk = Talk::of_listener(socket, tag)?;
-    let plan = shared.plan(socket, peer, request, tag)?;
-    let idle_timeout = request.idle_timeout.min(shared.args.idle_timeout);
-    say(socket, &Word::Ok { tag });
-    let lines = Mutex::new(Vec::new());
+/// Does this end's part, once both are ready.
+fn measure(
+    shared: &Shared,
+    talk: &Talk,
+    sockets: &[UdpSocket],
+    stop: &Stop,
+    (peer, request, tag, idle): (SocketAddr, &Request, u32, Duration),
+) -> anyhow::Result<()> {
+    let queues = LocalQueues::towards(&sockets[0]);
+    let agreed = Agreed {
+        tag,
+        size: size(request, &sockets[0])?,
+        idle_timeout: idle,
+        is_limited: shared.args.max_rate.is_some(),
+        is_wary: queues.cut(),
+    };
+    let plan = plan(shared, talk, request, peer, agreed, &sockets[0])?;
+    let lines = Mutex::new(Kept::default());
     let emit = |record: &Record| {
         let text = record.text()?;
         shared.journal.print(&text);
         let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
-        say(socket, &Word::Line { index: lines.len() as u64, of: None, text: text.clone() });
-        lines.push(text);
+        lines.forget_before(talk.client_has());
+        let index = lines.keep(text.clone());
+        // One that is lost is asked for.
+        let _ = talk.say(&Word::Line { index, of: None, text });
         Ok(())
     };
-    let stop = shared.journal.session.stop.child()?;
     let (mut finished, gone) = if request.kind == TestKind::Recv {
-        await_client(socket, &talk, &stop, tag, idle_timeout)?;
-        let work = || flow::run(plan, socket, &talk, &stop, None, &emit);
-        session::with_attendant(socket, &talk, &stop, idle_timeout, || Ok(()), work)?
+        let work = || flow::run(plan, sockets, talk, stop, None, &emit);
+        session::with_attendant(talk, stop, idle, || Ok(()), work)?
     } else {
-        (flow::run(plan, socket, &talk, &stop, None, &emit)?, None)
+        (flow::run(plan, sockets, talk, stop, None, &emit)?, None)
     };
     finished.fail(gone);
+    let is_sure = match request.kind {
+        TestKind::Recv => queues.are_accounted_for(finished.refused() + talk.refused_pieces()),
+        _ => talk.is_sure(),
+    };
     let lines = lines.into_inner().unwrap_or_else(PoisonError::into_inner);
-    conclude(shared, socket, &talk, request, &mut finished, lines)?;
-    match finished.failure {
-        Some(error) => Err(error),
-        None => Ok(()),
-    }
+    Conclusion { shared, talk, request, idle, lines }.conclude(&mut finished, is_sure)?;
+    finished.failure.map_or(Ok(()), Err)
 }
 
-/// Tells the client its tag until it says something: before that, nothing is sent at a rate.
-fn await_client(socket: &UdpSocket, talk: &Talk, stop: &Stop, tag: u32, idle_timeout: Duration) -> anyhow::Result<()> {
-    let begun = Instant::now();
-    let mut said = begun;
-    while !talk.has_begun() {
-        if begun.elapsed() >= idle_timeout || stop.is_set() {
-            anyhow::bail!("it asked for a test and did not begin it");
-        }
-        hear(socket, talk).context("the client is gone")?;
-        if said.elapsed() >= RETRY {
-            said = Instant::now();
-            say(socket, &Word::Ok { tag });
-        }
+/// Bytes of a datagram: what was asked for, or, where this end sends, what fits.
+fn size(request: &Request, socket: &UdpSocket) -> anyhow::Result<u64> {
+    let fits = udp::fits(socket);
+    let size = request.size.unwrap_or(fits);
+    if request.kind == TestKind::Recv && size > fits && !request.fragment {
+        anyhow::bail!("--size {size} does not fit the listener's MTU (at most {fits}; --fragment)");
     }
-    Ok(())
+    Ok(size)
 }
 
-/// Prints the total, and answers the client's questions until it has all it wants.
-fn conclude(
+fn plan(
     shared: &Shared,
-    socket: &UdpSocket,
     talk: &Talk,
     request: &Request,
-    finished: &mut Finished,
-    mut lines: Vec<String>,
-) -> anyhow::Result<()> {
-    let stop = &shared.journal.session.stop;
-    let idle_timeout = request.idle_timeout.min(shared.args.idle_timeout);
-    let is_there = || talk.silence() < idle_timeout && !stop.is_set();
-    let report = match request.kind {
-        TestKind::Send => talk.sent().map(|sent| finished.report(sent)),
-        TestKind::Recv => {
-            let mut said: Option<Instant> = None;
-            while talk.report().is_none() && is_there() && !talk.is_over() {
-                if said.is_none_or(|at| at.elapsed() >= RETRY) {
-                    said = Some(Instant::now());
-                    say(socket, &Word::End { sent: finished.all_sent(), whole: !finished.is_cut });
-                }
-                if hear(socket, talk).is_err() {
-                    break;
-                }
-            }
-            talk.report()
-        }
-        TestKind::Ping => None,
+    peer: SocketAddr,
+    agreed: Agreed,
+    socket: &UdpSocket,
+) -> anyhow::Result<Plan> {
+    let (args, own) = (&shared.args, &shared.args.guard.max_time);
+    let label = talk.begun().flatten().or_else(|| args.lines.label.clone());
+    let speaker = Speaker {
+        host: shared.journal.host.clone(),
+        label: label.unwrap_or_default(),
+        target: peer.ip().to_canonical().to_string(),
     };
-    finished.is_cut |= talk.was_cut() || (report.is_none() && request.kind != TestKind::Ping);
-    let total = finished.total(report);
-    let text = total.text()?;
-    shared.journal.print(&text);
-    if total.line.flags.has(Flag::Partial) {
-        shared.journal.note_partial();
-    }
-    lines.push(text);
-    let of = Some(lines.len() as u64);
-    while is_there() && !talk.is_over() && hear(socket, talk).is_ok() {
-        for index in talk.asked_for() {
-            if let Some(text) = usize::try_from(index).ok().and_then(|place| lines.get(place)) {
-                say(socket, &Word::Line { index, of, text: text.clone() });
+    let plan = part::plan(request, End::Listener, agreed, speaker, socket)?;
+    // Whoever goes on for longer than was asked for is not served for longer.
+    let asked = request.length().map(|length| length.saturating_add(agreed.idle_timeout).saturating_add(request.gap()));
+    let max_time = [asked, *own].into_iter().flatten().min();
+    Ok(Plan {
+        interval: request.interval.or(args.interval.interval),
+        max_time,
+        cpus: args.cpu.clone().unwrap_or_default(),
+        ..plan
+    })
+}
+
+/// The end of a test: the total, and the client's questions.
+struct Conclusion<'a> {
+    shared: &'a Shared,
+    talk: &'a Talk,
+    request: &'a Request,
+    idle: Duration,
+    lines: Kept,
+}
+
+impl Conclusion<'_> {
+    /// Prints the total, and answers the client until it has all it wants, or asks for nothing new.
+    fn conclude(mut self, finished: &mut Finished, is_sure: bool) -> anyhow::Result<()> {
+        let begun = Instant::now();
+        let report = self.report(finished, is_sure, begun);
+        let kind = self.request.kind;
+        finished.is_cut |= self.talk.was_cut() || report.is_none();
+        // A sender knows what left its host, and a receiver is told.
+        let is_sure = if kind == TestKind::Recv { is_sure } else { self.talk.is_sure() };
+        for total in finished.totals(report.as_deref(), is_sure) {
+            let text = total.text()?;
+            self.shared.journal.print(&text);
+            if total.line.flags.has(Flag::Partial) {
+                self.shared.journal.note_partial();
+            }
+            self.lines.keep(text);
+        }
+        let of = Some(self.lines.next());
+        while self.is_there(begun) && self.talk.hear().is_ok() {
+            for index in self.talk.asked_for() {
+                match self.lines.get(index) {
+                    // One that is lost is asked for again.
+                    Some(text) => drop(self.talk.say(&Word::Line { index, of, text: text.to_owned() })),
+                    None if index < self.lines.next() => {
+                        let why = format!("line {index} is no longer kept: too many were not asked for in time");
+                        drop(self.talk.say(&Word::Failed { why }));
+                    }
+                    None => {}
+                }
+            }
+            // A client that still says that it is done has not heard what came of it.
+            if kind != TestKind::Recv
+                && self.talk.was_asked_for_report()
+                && let Some(report) = &report
+            {
+                drop(self.talk.say(&Word::Report(report.clone())));
             }
         }
-        // A client that still says that it is done has not heard what came of it.
-        if request.kind != TestKind::Recv && talk.was_asked_for_report() {
-            let (arrived, jitter_us) = report.unwrap_or_default();
-            say(socket, &Word::report(arrived, jitter_us));
+        Ok(())
+    }
+
+    /// What both ends know of what arrived.
+    fn report(&self, finished: &Finished, is_sure: bool, begun: Instant) -> Option<Vec<Report>> {
+        let mut said: Option<Instant> = None;
+        let sender = self.request.kind == TestKind::Recv;
+        loop {
+            let report = if sender {
+                self.talk.report()
+            } else {
+                self.talk.all_sent().map(|sent| finished.reports(&sent, self.talk.missing_pieces()))
+            };
+            if report.is_some() || !self.is_there(begun) {
+                return report;
+            }
+            if said.is_none_or(|at| at.elapsed() >= RETRY) {
+                said = Some(Instant::now());
+                let end = || Word::End { streams: finished.all_sent(), whole: !finished.is_cut, sure: is_sure };
+                // A client that sends is to say how much it has.
+                let _ = if sender { self.talk.say_everywhere(&end()) } else { self.talk.say(&Word::Leave) };
+            }
+            if self.talk.hear().is_err() {
+                return None;
+            }
         }
     }
-    Ok(())
+
+    /// Whether the client may still want something.
+    fn is_there(&self, begun: Instant) -> bool {
+        let talk = self.talk;
+        let is_told = self.shared.journal.session.stop.is_set();
+        let is_idle = talk.stagnation() >= self.idle && begun.elapsed() >= self.idle;
+        !talk.is_over() && talk.failed().is_none() && !is_idle && !(is_told && begun.elapsed() >= LAST_WORD)
+    }
 }

@@ -1,99 +1,154 @@
-//! What both ends of a test keep of their talk: lines, reports, signs of life.
+//! What both ends of a test keep of their talk: lines, reports, signs of life. Every state of it has an end: nobody is
+//! waited for longer than the idle timeout unless something new came.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::net::UdpSocket;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, bail};
 use common::stop::Stop;
 
-use crate::engine::{ALIVE, Inbox};
-use crate::protocol::Word;
-use crate::tally::Arrived;
+use crate::engine::Inbox;
+use crate::part::End;
+use crate::pieces::{self, HEADER_ROOM, Heard, Pieces};
+use crate::protocol::{Report, Sent, Word};
+use crate::udp;
 
 /// How long an answer is waited for before the question is asked again.
 pub const RETRY: Duration = Duration::from_millis(100);
 
-/// A report: what arrived, and the jitter in microseconds.
-pub type Report = (Arrived, Option<f64>);
+/// How often an end says that it is there, at the least.
+const BEAT: Duration = Duration::from_secs(1);
+
+/// Most lines that wait for one before them, and how long each may be: the other end may be anybody.
+const MAX_LINES: usize = 1024;
+const MAX_LINE_BYTES: usize = 4096;
+
+/// Most questions for lines that wait for an answer.
+const MAX_QUESTIONS: usize = 16;
 
 /// The talk so far.
 #[derive(Debug)]
 pub struct Talk {
+    /// One for each stream; words go over the first.
+    sockets: Vec<UdpSocket>,
+    key: u64,
+    side: End,
+    /// Most bytes of a word in a piece.
+    piece: usize,
+    beat: Duration,
+    /// What a listener answered to the start, should it come again.
+    answer: Option<String>,
     state: Mutex<State>,
-    /// Where repeated openings are answered, and with which tag: a listener's.
-    opening: Option<(UdpSocket, u32)>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct State {
-    heard_at: Instant,
+    pieces: Pieces,
+    /// Pieces sent.
+    said: u64,
+    /// Pieces that this host refused to send.
+    refused: u64,
+    heard_at: Option<Instant>,
+    /// When something came that was not known.
+    news_at: Option<Instant>,
+    spoke_at: Option<Instant>,
+    /// A client's last word before the data: it began, perhaps with a label.
+    begun: Option<Option<String>>,
+    goes: bool,
     lines: BTreeMap<u64, String>,
     /// How many lines there will be.
     of: Option<u64>,
     /// Lines taken out in their order.
     taken: u64,
-    sent: Option<u64>,
-    report: Option<Report>,
+    /// Lines that the client has.
+    client_has: u64,
+    sent: Option<Vec<Sent>>,
+    is_sure: bool,
+    report: Option<Vec<Report>>,
     failed: Option<String>,
+    has_left: bool,
     is_over: bool,
     asked_for: Vec<u64>,
-    heard_words: u64,
     wants_report: bool,
     was_cut: bool,
 }
 
-/// Most lines that wait for one before them, and how long each may be: the other end may be anybody.
-const MAX_LINES: usize = 1 << 16;
-const MAX_LINE_BYTES: usize = 4096;
-
 impl Talk {
-    /// A client's talk.
-    pub fn of_client() -> Self {
-        Self::new(None)
-    }
-
-    /// A listener's talk over `socket`; a client that asks again to begin is told the tag again.
-    pub fn of_listener(socket: &UdpSocket, tag: u32) -> std::io::Result<Self> {
-        Ok(Self::new(Some((socket.try_clone()?, tag))))
-    }
-
-    fn new(opening: Option<(UdpSocket, u32)>) -> Self {
-        let state = State {
-            heard_at: Instant::now(),
-            lines: BTreeMap::new(),
-            of: None,
-            taken: 0,
-            sent: None,
-            report: None,
-            failed: None,
-            is_over: false,
-            asked_for: Vec::new(),
-            heard_words: 0,
-            wants_report: false,
-            was_cut: false,
-        };
-        Self { state: Mutex::new(state), opening }
+    /// A talk over connected sockets; `key` is the test's secret number, and a listener repeats `answer` to whoever starts
+    /// again.
+    pub fn new(
+        sockets: &[UdpSocket],
+        key: u64,
+        side: End,
+        idle_timeout: Duration,
+        answer: Option<String>,
+    ) -> io::Result<Self> {
+        let now = Some(Instant::now());
+        let piece = sockets.first().map_or(pieces::PIECE as u64, udp::fits).saturating_sub(HEADER_ROOM as u64);
+        Ok(Self {
+            sockets: sockets.iter().map(UdpSocket::try_clone).collect::<Result<_, _>>()?,
+            key,
+            side,
+            piece: usize::try_from(piece).unwrap_or(pieces::PIECE),
+            // Four of them may be lost before anybody takes that for silence.
+            beat: BEAT.min(idle_timeout / 5),
+            answer,
+            state: Mutex::new(State { heard_at: now, news_at: now, spoke_at: now, ..State::default() }),
+        })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Adds the streams after the first.
+    pub fn add_streams(&mut self, others: &[UdpSocket]) -> io::Result<()> {
+        for socket in others {
+            self.sockets.push(socket.try_clone()?);
+        }
+        Ok(())
+    }
+
+    /// Says once more what was agreed on.
+    pub fn answer_again(&self) {
+        if let Some(answer) = &self.answer {
+            // One that is lost is asked for again.
+            let _ = self.sockets[0].send(answer.as_bytes());
+        }
+    }
+
     /// How long the other end has been silent.
     pub fn silence(&self) -> Duration {
-        self.state().heard_at.elapsed()
+        self.state().heard_at.map_or(Duration::ZERO, |at| at.elapsed())
     }
 
-    /// Whether the client knows that its test has begun: it said something after its opening.
-    pub fn has_begun(&self) -> bool {
-        self.state().heard_words > 0
+    /// For how long nothing new has come.
+    pub fn stagnation(&self) -> Duration {
+        self.state().news_at.map_or(Duration::ZERO, |at| at.elapsed())
     }
 
-    /// The sender's final count.
-    pub fn sent(&self) -> Option<u64> {
-        self.state().sent
+    /// The label of a client that has begun.
+    pub fn begun(&self) -> Option<Option<String>> {
+        self.state().begun.clone()
+    }
+
+    /// The listener said that it goes.
+    pub fn goes(&self) -> bool {
+        self.state().goes
+    }
+
+    /// The sender's final counts, of each stream.
+    pub fn all_sent(&self) -> Option<Vec<Sent>> {
+        self.state().sent.clone()
+    }
+
+    /// Whether the sender's counts have all that was lost on its own host.
+    pub fn is_sure(&self) -> bool {
+        self.state().is_sure
     }
 
     /// The sender did not run to its planned end.
@@ -102,8 +157,8 @@ impl Talk {
     }
 
     /// The receiver's report.
-    pub fn report(&self) -> Option<Report> {
-        self.state().report
+    pub fn report(&self) -> Option<Vec<Report>> {
+        self.state().report.clone()
     }
 
     /// Why the other end failed.
@@ -111,9 +166,24 @@ impl Talk {
         self.state().failed.clone()
     }
 
+    /// The other end wants to end before the time.
+    pub fn has_left(&self) -> bool {
+        self.state().has_left
+    }
+
     /// The client has all it wants.
     pub fn is_over(&self) -> bool {
         self.state().is_over
+    }
+
+    /// Pieces of words that the other end sent, as far as is known, and that have not come.
+    pub fn missing_pieces(&self) -> u64 {
+        self.state().pieces.missing()
+    }
+
+    /// Pieces that this host's own queue refused.
+    pub fn refused_pieces(&self) -> u64 {
+        self.state().refused
     }
 
     /// The next line in order, if it is there.
@@ -137,6 +207,11 @@ impl Talk {
         state.lines.keys().next().is_some_and(|first| *first > state.taken)
     }
 
+    /// How many lines the client has, from the first on.
+    pub fn client_has(&self) -> u64 {
+        self.state().client_has
+    }
+
     /// Whether the sender said since the last call that it is done.
     pub fn was_asked_for_report(&self) -> bool {
         std::mem::take(&mut self.state().wants_report)
@@ -146,83 +221,161 @@ impl Talk {
     pub fn asked_for(&self) -> Vec<u64> {
         std::mem::take(&mut self.state().asked_for)
     }
+
+    /// Says something; what is lost is said again. `Err` when the other end's port is closed: the ICMP message that an
+    /// earlier datagram caused is told to whoever uses the socket next, be it for sending.
+    pub fn say(&self, word: &Word) -> io::Result<()> {
+        self.say_over(&self.sockets[..1], word)
+    }
+
+    /// Says it over every stream: the receivers learn from it what their sockets dropped at the very end.
+    pub fn say_everywhere(&self, word: &Word) -> io::Result<()> {
+        self.say_over(&self.sockets, word)
+    }
+
+    fn say_over(&self, sockets: &[UdpSocket], word: &Word) -> io::Result<()> {
+        let text = word.text();
+        for socket in sockets {
+            let pieces = {
+                let mut state = self.state();
+                state.spoke_at = Some(Instant::now());
+                pieces::cut(&text, self.key, self.piece, &mut state.said)
+            };
+            for piece in pieces {
+                match socket.send(&piece) {
+                    Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => return Err(error),
+                    Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => self.state().refused += 1,
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The same, woken at once by any of `others` and by `stop`.
+    pub fn wait_and_hear(&self, stop: &Stop, others: Vec<BorrowedFd<'_>>) -> io::Result<()> {
+        let mut sockets = others;
+        sockets.insert(0, self.sockets[0].as_fd());
+        let ready = stop.wait(&sockets, Some(Instant::now() + udp::GLANCE))?;
+        if ready.first() == Some(&true) { self.hear() } else { Ok(()) }
+    }
+
+    /// Takes one buffer from the first socket, if there is one in time. `Err` when the other end's port is closed.
+    pub fn hear(&self) -> io::Result<()> {
+        let mut buffer = vec![0; udp::LARGEST];
+        // Strangers are none of this talk's business; a receiver counts them.
+        let heard = udp::receive_each(&self.sockets[0], &mut buffer, |datagram| {
+            self.take(datagram);
+        });
+        match heard {
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl State {
+    /// Takes a word; the answer, if it wants one at once.
+    fn take(&mut self, word: Word, side: End) -> Option<Word> {
+        let is_client = side == End::Client;
+        let mut is_new = true;
+        let mut answer = None;
+        match word {
+            Word::Begin { label } if !is_client => {
+                is_new = self.begun.is_none();
+                self.begun.get_or_insert(label);
+                answer = Some(Word::Go);
+            }
+            Word::Go if is_client => is_new = !std::mem::replace(&mut self.goes, true),
+            Word::Line { index, of, text } if is_client => {
+                let is_wanted = index >= self.taken && self.lines.len() < MAX_LINES && text.len() <= MAX_LINE_BYTES;
+                is_new = is_wanted && self.lines.insert(index, text).is_none();
+                self.of = self.of.or(of);
+            }
+            Word::End { streams, whole, sure } => {
+                is_new = self.sent.is_none();
+                if is_new {
+                    self.sent = Some(streams);
+                    self.is_sure = sure;
+                }
+                self.was_cut |= !whole;
+                self.wants_report = true;
+            }
+            Word::Report(report) => {
+                is_new = self.report.is_none();
+                self.report.get_or_insert(report);
+            }
+            Word::Failed { why } => {
+                is_new = self.failed.is_none();
+                self.failed.get_or_insert(why);
+            }
+            Word::Get { index } if !is_client => {
+                is_new = index > self.client_has;
+                self.client_has = self.client_has.max(index);
+                if self.asked_for.len() < MAX_QUESTIONS {
+                    self.asked_for.push(index);
+                }
+            }
+            Word::Leave => is_new = !std::mem::replace(&mut self.has_left, true),
+            Word::Bye if !is_client => self.is_over = true,
+            Word::Alive { taken } => {
+                is_new = taken > self.client_has;
+                self.client_has = self.client_has.max(taken);
+            }
+            _ => is_new = false,
+        }
+        if is_new {
+            self.news_at = self.heard_at;
+        }
+        answer
+    }
 }
 
 impl Inbox for Talk {
-    fn take(&self, word: Word) {
+    fn take(&self, datagram: &[u8]) -> bool {
+        if self.answer.is_some() && datagram.starts_with(b"udpblast/2 start ") {
+            self.answer_again();
+            return true;
+        }
         let mut state = self.state();
-        state.heard_at = Instant::now();
-        if let (Word::Start { .. }, Some((socket, tag))) = (&word, &self.opening) {
-            say(socket, &Word::Ok { tag: *tag });
-            return;
+        let word = match state.pieces.take(datagram, self.key) {
+            Heard::Stranger => return false,
+            Heard::Piece => None,
+            Heard::Word(text) => Word::parse(&text).ok(),
+        };
+        state.heard_at = Some(Instant::now());
+        let answer = word.and_then(|word| state.take(word, self.side));
+        drop(state);
+        if let Some(answer) = answer {
+            // As above.
+            let _ = self.say(&answer);
         }
-        state.heard_words += 1;
-        match word {
-            Word::Line { index, of, text } => {
-                if index >= state.taken && state.lines.len() < MAX_LINES && text.len() <= MAX_LINE_BYTES {
-                    state.lines.insert(index, text);
-                }
-                state.of = state.of.or(of);
-            }
-            Word::End { sent, whole } => {
-                state.sent = state.sent.or(Some(sent));
-                state.was_cut |= !whole;
-                state.wants_report = true;
-            }
-            Word::Report { arrived, jitter_ns } => {
-                state.report = state.report.or(Some((arrived, jitter_ns.map(|ns| ns as f64 / 1e3))));
-            }
-            Word::Failed { why } | Word::Refused { why } => state.failed = state.failed.take().or(Some(why)),
-            Word::Get { index } => {
-                if state.asked_for.len() < 16 {
-                    state.asked_for.push(index);
-                }
-            }
-            Word::Bye => state.is_over = true,
-            Word::Alive | Word::Ok { .. } | Word::Hello { .. } | Word::Challenge { .. } | Word::Start { .. } => {}
-        }
+        true
     }
 
     fn has_ended(&self) -> bool {
         let state = self.state();
-        state.sent.is_some() || state.is_over || state.failed.is_some()
+        state.sent.is_some() || state.is_over || state.has_left || state.failed.is_some()
     }
-}
 
-/// Says something; what is lost is said again.
-pub fn say(socket: &UdpSocket, word: &Word) {
-    let _ = try_say(socket, word);
-}
-
-/// Says something. `Err` when the other end's port is closed: the ICMP message that an earlier datagram caused is told
-/// to whoever uses the socket next, be it for sending.
-pub fn try_say(socket: &UdpSocket, word: &Word) -> std::io::Result<()> {
-    match socket.send(word.text().as_bytes()) {
-        Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => Err(error),
-        _ => Ok(()),
+    fn sent(&self, stream: usize) -> Option<Sent> {
+        self.state().sent.as_ref()?.get(stream).copied()
     }
-}
 
-/// Takes one control datagram, if there is one in time. `Err` when the other end's port is closed.
-pub fn hear(socket: &UdpSocket, talk: &Talk) -> std::io::Result<()> {
-    let mut datagram = vec![0; 65_536];
-    match socket.recv(&mut datagram) {
-        Ok(length) => {
-            // Strangers are none of this talk's business; a receiver counts them.
-            if let Ok(word) = Word::parse(&datagram[..length]) {
-                talk.take(word);
-            }
-            Ok(())
+    fn beat(&self) {
+        let state = self.state();
+        if state.spoke_at.is_none_or(|at| at.elapsed() >= self.beat) {
+            let taken = state.taken;
+            drop(state);
+            // One that is lost is followed by the next.
+            let _ = self.say(&Word::Alive { taken });
         }
-        Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => Err(error),
-        Err(_) => Ok(()),
     }
 }
 
 /// Does `work`, which is busy sending, while another thread listens: it says that this end is there, and sets `stop` when
 /// the other end is gone; the reason comes back beside the result. `each` is called after every datagram.
 pub fn with_attendant<T>(
-    socket: &UdpSocket,
     talk: &Talk,
     stop: &Stop,
     idle_timeout: Duration,
@@ -232,7 +385,7 @@ pub fn with_attendant<T>(
     let until = stop.child()?;
     std::thread::scope(|scope| {
         let attendant = std::thread::Builder::new().name("attendant".into()).spawn_scoped(scope, || {
-            let outcome = attend(socket, talk, &until, idle_timeout, each);
+            let outcome = attend(talk, &until, idle_timeout, each);
             if outcome.is_err() {
                 stop.set();
             }
@@ -246,32 +399,26 @@ pub fn with_attendant<T>(
 }
 
 fn attend(
-    socket: &UdpSocket,
     talk: &Talk,
     until: &Stop,
     idle_timeout: Duration,
     mut each: impl FnMut() -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let mut spoke = Instant::now();
     while !until.is_set() {
-        if hear(socket, talk).is_err() {
+        if talk.hear().is_err() {
             bail!("nobody listens there any more (ICMP port unreachable)");
         }
         each()?;
         if let Some(why) = talk.failed() {
             bail!("the other end gave up: {why}");
         }
-        if talk.is_over() || talk.sent().is_some() {
-            // A receiver says so, too, when it was told to stop.
+        if talk.is_over() || talk.has_left() {
             bail!("the other end has left");
         }
         if talk.silence() >= idle_timeout {
             bail!("the other end fell silent (--idle-timeout)");
         }
-        if spoke.elapsed() >= ALIVE {
-            spoke = Instant::now();
-            say(socket, &Word::Alive);
-        }
+        talk.beat();
     }
     Ok(())
 }

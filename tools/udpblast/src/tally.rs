@@ -1,10 +1,9 @@
 //! Exact accounting of what arrived: 64-bit sequence numbers, a bitmap of the latest 262144 of them.
 
+use std::time::Duration;
+
 /// Numbers that the bitmap tells apart; what arrives further behind is late.
 const WINDOW: u64 = 1 << 18;
-
-/// Most datagrams that one overflow of a receiving socket may stand for: the kernel counts a joined batch (GRO) as one.
-pub const MAX_SEGMENTS: u64 = 64;
 
 /// Running totals of one receiver.
 #[derive(Debug, Clone)]
@@ -30,8 +29,13 @@ pub struct Arrived {
     pub reordered: u64,
     /// Too far behind to tell.
     pub late: u64,
-    /// Gaps that this end's own socket made.
+    /// What this end's own socket dropped.
     pub socket_drops: u64,
+    /// Drops of the socket that may stand for several datagrams each, or for none: then the places of the losses are not
+    /// known.
+    pub unsure: u64,
+    /// How often the wall clock, by which arrivals are stamped, was set.
+    pub steps: u64,
     /// Not of this test.
     pub strangers: u64,
 }
@@ -40,6 +44,7 @@ pub struct Arrived {
 struct Jitter {
     transit: Option<i128>,
     mean_ns: f64,
+    is_known: bool,
 }
 
 impl Default for Tally {
@@ -103,13 +108,15 @@ impl Tally {
         self.seen[word] &= !bit;
     }
 
-    /// Before the batch that begins with `sequence` the socket's overflow counter stood at `drops`. The gap in front of
-    /// the batch is the socket's doing as far as the counter explains it; `per_drop` datagrams may hide in one count.
-    pub fn overflowed(&mut self, drops: u32, per_drop: u64, sequence: u64) {
+    /// Before the batch that begins with `sequence` the socket's overflow counter stood at `drops`. If buffers `may_be_joined`
+    /// (GRO), a count is one or many datagrams: one each only if there are as many as are missing.
+    pub fn overflowed(&mut self, drops: u32, may_be_joined: bool, sequence: u64) {
         let new = u64::from(drops.wrapping_sub(self.drops_at_last));
         self.drops_at_last = drops;
-        let gap = sequence.saturating_sub(self.next);
-        self.counts.socket_drops += gap.min(new.saturating_mul(per_drop));
+        self.counts.socket_drops += new;
+        if may_be_joined && new > 0 && new != sequence.saturating_sub(self.next) {
+            self.counts.unsure += new;
+        }
     }
 
     /// A datagram that belongs to nobody here.
@@ -117,13 +124,25 @@ impl Tally {
         self.counts.strangers += 1;
     }
 
-    /// Updates the jitter with a datagram sent at `sent_ns` and received at `received_ns`, each by its own end's clock.
-    pub fn transit(&mut self, sent_ns: u64, received_ns: u64) {
-        let transit = i128::from(received_ns) - i128::from(sent_ns);
+    /// Updates the jitter with a datagram sent at `sent_ns` and received at `received`, each by its own end's clock.
+    pub fn transit(&mut self, sent_ns: u64, received: Duration) {
+        let transit = received.as_nanos() as i128 - i128::from(sent_ns);
         if let Some(before) = self.jitter.transit.replace(transit) {
             // RFC 3550, 6.4.1: J += (|D| - J) / 16.
             self.jitter.mean_ns += ((transit - before).unsigned_abs() as f64 - self.jitter.mean_ns) / 16.0;
+            self.jitter.is_known = true;
         }
+    }
+
+    /// The wall clock was set: what was stamped before tells nothing of what is stamped from here on.
+    pub fn stepped(&mut self) {
+        self.jitter.transit = None;
+        self.counts.steps += 1;
+    }
+
+    /// A stamp that the clock contradicts is left out.
+    pub fn skip_transit(&mut self) {
+        self.jitter.transit = None;
     }
 
     /// The totals by now.
@@ -133,8 +152,7 @@ impl Tally {
 
     /// Jitter in microseconds; `None` before two datagrams.
     pub fn jitter_us(&self) -> Option<f64> {
-        self.jitter.transit?;
-        (self.counts.received > 1).then_some(self.jitter.mean_ns / 1e3)
+        self.jitter.is_known.then_some(self.jitter.mean_ns / 1e3)
     }
 }
 
@@ -148,14 +166,33 @@ impl Arrived {
             reordered: self.reordered - earlier.reordered,
             late: self.late - earlier.late,
             socket_drops: self.socket_drops - earlier.socket_drops,
+            unsure: self.unsure - earlier.unsure,
+            steps: self.steps - earlier.steps,
             strangers: self.strangers - earlier.strangers,
         }
     }
 
-    /// Lost of `sent`, and the part of it that the receiver's own socket dropped.
-    pub fn losses(self, sent: u64) -> (u64, u64) {
+    /// Lost of `sent`, and the part of it that the receiver's own socket dropped, where that is known to the datagram.
+    pub fn losses(self, sent: u64) -> (u64, Option<u64>) {
         let lost = sent.saturating_sub(self.received);
-        (lost, self.socket_drops.min(lost))
+        let is_known = self.unsure == 0 && self.socket_drops <= lost;
+        (lost, is_known.then_some(self.socket_drops))
+    }
+}
+
+impl std::iter::Sum for Arrived {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |sum, one| Self {
+            expected: sum.expected.saturating_add(one.expected),
+            received: sum.received.saturating_add(one.received),
+            duplicated: sum.duplicated.saturating_add(one.duplicated),
+            reordered: sum.reordered.saturating_add(one.reordered),
+            late: sum.late.saturating_add(one.late),
+            socket_drops: sum.socket_drops.saturating_add(one.socket_drops),
+            unsure: sum.unsure.saturating_add(one.unsure),
+            steps: sum.steps.saturating_add(one.steps),
+            strangers: sum.strangers.saturating_add(one.strangers),
+        })
     }
 }
 
@@ -208,24 +245,44 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_is_the_sockets_as_far_as_its_counter_says() {
+    fn what_the_socket_dropped_is_known_to_the_datagram_or_not_at_all() {
         let mut tally = tally(0..10);
-        tally.overflowed(5, 1, 15);
+        tally.overflowed(5, false, 15);
         tally.arrive(15);
-        tally.overflowed(7, 1, 20);
+        tally.overflowed(7, false, 20);
         tally.arrive(20);
         let arrived = tally.arrived();
-        assert_eq!(arrived.losses(21), (9, 7), "5 and 2 of the gaps of 5 and 4");
-        tally.overflowed(8, MAX_SEGMENTS, 60);
-        assert_eq!(tally.arrived().socket_drops, 7 + 39, "a joined batch counts once");
+        assert_eq!(arrived.losses(21), (9, Some(7)), "5 and 2 of the gaps of 5 and 4");
+        tally.overflowed(9, true, 23);
+        tally.arrive(23);
+        assert_eq!(tally.arrived().losses(24), (11, Some(9)), "as many as are missing: one each");
+        tally.overflowed(10, true, 60);
+        assert_eq!(tally.arrived().losses(60), (47, None), "a joined batch counts once");
+    }
+
+    #[test]
+    fn more_drops_than_losses_are_not_believed() {
+        let mut tally = tally(0..10);
+        tally.overflowed(3, false, 12);
+        tally.arrive(12);
+        assert_eq!(tally.arrived().losses(13), (2, None));
     }
 
     #[test]
     fn steady_transit_has_no_jitter() {
         let mut tally = tally(0..2);
-        (0..100).for_each(|n| tally.transit(n * 1000, 5_000_000 + n * 1000));
+        (0..100).for_each(|n| tally.transit(n * 1000, Duration::from_nanos(5_000_000 + n * 1000)));
         assert_eq!(tally.jitter_us(), Some(0.0));
-        tally.transit(100_000, 5_116_000);
+        tally.transit(100_000, Duration::from_nanos(5_116_000));
         assert_eq!(tally.jitter_us(), Some(1.0), "16 us off, a sixteenth of it");
+    }
+
+    #[test]
+    fn a_step_of_the_clock_is_no_jitter() {
+        let mut tally = tally(0..2);
+        (0..10).for_each(|n| tally.transit(n * 1000, Duration::from_nanos(5_000_000 + n * 1000)));
+        tally.stepped();
+        (10..20).for_each(|n| tally.transit(n * 1000, Duration::from_nanos(3_600_000_000_000 + n * 1000)));
+        assert_eq!((tally.jitter_us(), tally.arrived().steps), (Some(0.0), 1));
     }
 }

@@ -6,7 +6,9 @@ use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 use anyhow::Context;
-use nix::sys::socket::{ControlMessage, MsgFlags, SockaddrStorage, getsockopt, sendmsg, setsockopt, sockopt};
+use nix::sys::socket::{
+    ControlMessage, ControlMessageOwned, MsgFlags, SockaddrStorage, getsockopt, recvmsg, sendmsg, setsockopt, sockopt,
+};
 use rustix::net::sockopt::{Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery, set_ip_mtu_discover, set_ipv6_mtu_discover};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
@@ -15,6 +17,23 @@ pub const BUFFER: usize = 32 * 1024 * 1024;
 
 /// Largest payload of a datagram: 65535 less the headers of UDP and IPv4.
 pub const MAX_DATAGRAM: u64 = 65_507;
+
+/// Largest buffer that the kernel joins datagrams into (`UDP_GRO`, udp(7)).
+pub const LARGEST: usize = 65_536;
+
+/// Takes one buffer and calls `each` for every datagram in it: the kernel may have joined several.
+pub fn receive_each(socket: &UdpSocket, buffer: &mut [u8], mut each: impl FnMut(&[u8])) -> io::Result<()> {
+    let mut space = nix::cmsg_space!(i32, u32, libc::timespec);
+    let mut parts = [io::IoSliceMut::new(buffer)];
+    let message = recvmsg::<()>(socket.as_raw_fd(), &mut parts, Some(&mut space), MsgFlags::empty())?;
+    let segment = message.cmsgs()?.find_map(|part| match part {
+        ControlMessageOwned::UdpGroSegments(size) => usize::try_from(size).ok(),
+        _ => None,
+    });
+    let length = message.bytes;
+    buffer[..length].chunks(segment.unwrap_or(length).max(1)).for_each(&mut each);
+    Ok(())
+}
 
 /// A socket bound to `local`; several may be bound to one port, the connected ones first in turn.
 pub fn bind(local: SocketAddr) -> io::Result<UdpSocket> {
@@ -57,6 +76,29 @@ pub fn send_from(socket: &UdpSocket, own: Option<IpAddr>, to: SocketAddr, bytes:
     }
 }
 
+/// The way to the other end, as asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Path {
+    /// Local address.
+    pub bind: Option<IpAddr>,
+    /// `SO_BINDTODEVICE`.
+    pub interface: Option<String>,
+}
+
+impl Path {
+    /// A socket that is connected to `address`. An error outside is one of the options, and every address would have it.
+    pub fn connect(&self, address: SocketAddr) -> anyhow::Result<io::Result<UdpSocket>> {
+        let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
+        if let Some(name) = &self.interface {
+            socket.bind_device(Some(name.as_bytes())).with_context(|| format!("--interface {name}"))?;
+        }
+        if let Some(local) = self.bind {
+            socket.bind(&SocketAddr::new(local, 0).into()).with_context(|| format!("--bind {local}"))?;
+        }
+        Ok(socket.connect(&address.into()).map(|()| socket.into()))
+    }
+}
+
 /// What a test wants of its socket.
 #[derive(Debug, Clone, Copy)]
 pub struct Wishes {
@@ -64,8 +106,10 @@ pub struct Wishes {
     pub buffer: Option<u64>,
     /// Let the network cut datagrams into pieces.
     pub fragment: bool,
-    /// Many datagrams per call.
-    pub offload: bool,
+    /// Take joined buffers.
+    pub joins: bool,
+    /// Differentiated services code point (RFC 2474).
+    pub dscp: Option<u8>,
 }
 
 /// Prepares a connected socket for a test.
@@ -89,7 +133,16 @@ pub fn prepare(socket: &UdpSocket, wishes: Wishes) -> anyhow::Result<()> {
     // What the receiver cannot have, it does without: the columns stay empty or say none.
     let _ = setsockopt(socket, sockopt::RxqOvfl, &1);
     let _ = setsockopt(socket, sockopt::ReceiveTimestampns, &true);
-    if wishes.offload {
+    if let Some(dscp) = wishes.dscp {
+        // The two bits below it belong to congestion notification (RFC 3168).
+        let field = u32::from(dscp) << 2;
+        if peer.is_ipv6() {
+            options.set_tclass_v6(field).with_context(|| format!("--dscp {dscp}"))?;
+        } else {
+            options.set_tos_v4(field).with_context(|| format!("--dscp {dscp}"))?;
+        }
+    }
+    if wishes.joins {
         let _ = setsockopt(socket, sockopt::UdpGroSegment, &true);
     }
     socket.set_read_timeout(Some(GLANCE))?;

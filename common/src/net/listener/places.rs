@@ -72,6 +72,11 @@ impl Places {
         self.board.running.load(Ordering::Acquire)
     }
 
+    /// Whether nobody is being served.
+    pub fn is_idle(&self) -> bool {
+        self.running() == 0
+    }
+
     /// Whether the one client has been served.
     pub fn is_over(&self) -> bool {
         self.one_only.is_some() && self.has_begun && self.running() == 0

@@ -32,6 +32,8 @@ pub enum Refusal {
     TooFast(u64),
     /// The system has nothing left to serve it with.
     Exhausted(String),
+    /// What it asked for makes no sense here.
+    NotUnderstood(String),
     /// It did not show that it knows the secret.
     NoProof,
     /// It knows another secret.
@@ -52,7 +54,8 @@ impl fmt::Display for Refusal {
                 write!(f, "{asked} bytes were asked for, {most} are allowed (--max-bytes)")
             }
             Self::TooFast(most) => write!(f, "at most {most} bit/s are allowed (--max-rate)"),
-            Self::Exhausted(why) => write!(f, "no thread could be started for it: {why}"),
+            Self::Exhausted(why) => write!(f, "nothing is left to serve it with: {why}"),
+            Self::NotUnderstood(why) => write!(f, "the request is not understood: {why}"),
             Self::NoProof => f.write_str(
                 "only who knows the secret is served here (--secret-file; --require-secret at the listener)",
             ),

@@ -11,7 +11,7 @@ use common::files::buffer;
 use common::pace::Pace;
 use memmap2::MmapMut;
 use nix::errno::Errno;
-use nix::sys::socket::{MsgFlags, MultiHeaders, sendmmsg, setsockopt, sockopt};
+use nix::sys::socket::{ControlMessage, MsgFlags, MultiHeaders, sendmmsg, sendmsg};
 
 use super::{Lane, Offload};
 use crate::packet::Header;
@@ -25,8 +25,15 @@ const MAX_SEGMENTED: u64 = 65_000;
 /// A paced sender wakes this often, unless less is due.
 const BEATS_PER_S: u64 = 1000;
 
-/// Pause after the local queue refused a datagram: it needs time to empty.
+/// Below so many datagrams per second each has a call of its own: that costs little, and what a queue on the way drops is
+/// known to the datagram.
+const BRISK_PER_S: u64 = 20_000;
+
+/// Pause after this host refused a datagram, where no rate says when the next one is due.
 const BREATH: Duration = Duration::from_micros(50);
+
+/// How late a timer of this thread may be: the kernel's default of 50 us is a datagram's time at 240 Mbit/s (prctl(2)).
+const TIMER_SLACK_NS: u64 = 1;
 
 /// What to send.
 #[derive(Debug, Clone, Copy)]
@@ -43,10 +50,16 @@ pub struct Blast {
     pub quota: Option<u64>,
     /// Nothing begins later than this after the first.
     pub time: Option<Duration>,
-    /// Several per call.
+    /// Several per call, where that helps.
     pub offload: bool,
+    /// A queue of this host takes buffers apart, and drops a part of them unsaid: one datagram per call.
+    pub is_wary: bool,
     /// A datagram may be larger than the MTU: then the kernel does not cut a buffer into several of them.
     pub fragment: bool,
+    /// Most that is made up for after a stall.
+    pub catch_up: Duration,
+    /// Give up when nothing leaves this host for so long.
+    pub patience: Duration,
 }
 
 impl Blast {
@@ -57,61 +70,77 @@ impl Blast {
     }
 }
 
+/// Whether so many bytes per second of such datagrams are worth several per call.
+pub fn is_brisk(rate: Option<u64>, size: u64) -> bool {
+    rate.is_none_or(|rate| rate / size.max(1) >= BRISK_PER_S)
+}
+
 /// Sends until the halt, the time or the quota.
 pub fn run(socket: &UdpSocket, blast: &Blast, lane: &Lane) -> anyhow::Result<()> {
     let mut batch = Batch::new(socket, blast)?;
+    // Without it the timers are a little late.
+    let _ = nix::sys::prctl::set_timerslack(TIMER_SLACK_NS);
     let start = Instant::now();
     lane.begin(start);
     let outcome = push(&mut batch, blast, start, lane);
-    lane.finish(Instant::now());
+    let now = Instant::now();
+    lane.finish(*outcome.as_ref().unwrap_or(&now));
     lane.own.saw(batch.best);
-    outcome
+    outcome.map(drop)
 }
 
-fn push(batch: &mut Batch<'_>, blast: &Blast, start: Instant, lane: &Lane) -> anyhow::Result<()> {
+/// Returns when the time of the last datagram was over.
+fn push(batch: &mut Batch<'_>, blast: &Blast, start: Instant, lane: &Lane) -> anyhow::Result<Instant> {
     let portion = blast.portion();
     let end = blast.time.map(|time| start + time);
-    // The first portion is due at once.
-    let mut pace = blast.rate.map(|rate| {
-        let ahead = u128::from(portion) * u128::from(blast.size) * 1_000_000_000 / u128::from(rate);
-        let ahead = Duration::from_nanos(u64::try_from(ahead).unwrap_or(u64::MAX));
-        Pace::new(rate, start.checked_sub(ahead).unwrap_or(start))
-    });
+    let mut pace = blast.rate.map(|rate| Pace::new(rate, start).catching_up(blast.catch_up));
     let mut left = blast.quota.unwrap_or(u64::MAX);
+    let mut accepted_at = start;
     while left > 0 && !lane.is_halted() {
         let now = Instant::now();
         if end.is_some_and(|end| now >= end) {
             break;
         }
-        let due = pace.as_ref().map_or(portion, |pace| pace.allowance(now, portion * blast.size) / blast.size);
-        if due < portion.min(left) {
-            wait(pace.as_ref(), portion.min(left) - due, blast, now, end);
+        if let Some(due) = pace.as_ref().map(Pace::due).filter(|due| now < *due) {
+            lane.rest_until(end.map_or(due, |end| due.min(end)));
             continue;
         }
         // Whole portions only: a burst is a burst.
         let mut now_due = portion.min(left);
         while now_due > 0 && !lane.is_halted() {
-            let sent = batch.send(now_due, start, lane)?;
+            let Taken { sent, refused } = batch.send(now_due, start, lane)?;
+            let now = Instant::now();
             if let Some(pace) = &mut pace {
-                pace.sent(sent * blast.size, Instant::now());
+                // What was refused has had its time.
+                pace.sent((sent + refused) * blast.size, now);
+            } else if refused > 0 {
+                std::thread::sleep(BREATH);
+            }
+            if sent > 0 {
+                accepted_at = now;
+            } else if now.duration_since(accepted_at) >= blast.patience {
+                bail!("this host let no datagram out in time (--idle-timeout){}", batch.reason());
             }
             left -= sent;
-            now_due -= sent.min(now_due);
-            if sent == 0 {
+            now_due -= (sent + refused).min(now_due);
+            if sent + refused == 0 {
                 break;
             }
         }
     }
-    Ok(())
+    let now = Instant::now();
+    let is_over = left == 0 && !lane.is_halted();
+    // The last one has its time as all have, or N of them would take the time of N - 1.
+    Ok(pace.filter(|_| is_over).map_or(now, |pace| pace.due().max(now)))
 }
 
-/// Sleeps until so many more datagrams are due, or to the end. Whoever halts wakes this thread.
-fn wait(pace: Option<&Pace>, missing: u64, blast: &Blast, now: Instant, end: Option<Instant>) {
-    let Some(rate) = blast.rate.filter(|_| pace.is_some()) else { return };
-    let nanos = u128::from(missing) * u128::from(blast.size) * 1_000_000_000 / u128::from(rate);
-    let need = Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)).max(Duration::from_micros(1));
-    let left = end.map_or(Duration::MAX, |end| end.saturating_duration_since(now));
-    std::thread::park_timeout(need.min(left));
+/// What became of the datagrams of a call.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Taken {
+    /// The kernel has them.
+    sent: u64,
+    /// This host dropped them.
+    refused: u64,
 }
 
 /// Datagrams side by side in one buffer.
@@ -126,21 +155,19 @@ struct Batch<'a> {
     best: Offload,
     sequence: u64,
     headers: MultiHeaders<()>,
+    /// Why datagrams were refused.
+    refusal: Option<Errno>,
 }
 
 impl<'a> Batch<'a> {
     fn new(socket: &'a UdpSocket, blast: &Blast) -> anyhow::Result<Self> {
         let size = usize::try_from(blast.size)?;
         let segments = (MAX_SEGMENTED / blast.size).min(MAX_BATCH);
-        let segment = i32::try_from(blast.size)?;
-        // The option tells the kernel where to cut; it takes it and may still refuse the cut later (EIO).
-        let cuts = blast.offload
-            && !blast.fragment
-            && segments > 1
-            && setsockopt(socket, sockopt::UdpGsoSegment, &segment).is_ok();
-        let (way, most) = match (blast.offload, cuts) {
-            (true, true) => (Offload::Gso, segments),
-            (true, false) => (Offload::Mmsg, MAX_BATCH),
+        let is_burst = blast.burst.is_some_and(|burst| burst > 1);
+        let many = blast.offload && !blast.is_wary && (is_brisk(blast.rate, blast.size) || is_burst);
+        let (way, most) = match (many, blast.fragment || segments < 2) {
+            (true, false) => (Offload::Gso, segments),
+            (true, true) => (Offload::Mmsg, MAX_BATCH),
             (false, _) => (Offload::None, 1),
         };
         Ok(Self {
@@ -153,55 +180,80 @@ impl<'a> Batch<'a> {
             best: Offload::None,
             sequence: 0,
             headers: MultiHeaders::preallocate(usize::try_from(MAX_BATCH)?, None),
+            refusal: None,
         })
     }
 
-    /// Sends up to `wanted` datagrams in one call; returns how many the kernel accepted.
-    fn send(&mut self, wanted: u64, start: Instant, lane: &Lane) -> anyhow::Result<u64> {
+    /// Sends up to `wanted` datagrams in one call.
+    fn send(&mut self, wanted: u64, start: Instant, lane: &Lane) -> anyhow::Result<Taken> {
         let count = wanted.min(self.most);
         let stamp_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let datagrams = self.bytes.chunks_exact_mut(self.size).take(usize::try_from(count).unwrap_or(usize::MAX));
         for (datagram, sequence) in datagrams.zip(self.sequence..) {
             Header { tag: self.tag, sequence, stamp_ns }.write(datagram);
         }
-        match self.call(count) {
-            Ok(sent) => {
-                self.sequence += sent;
-                if sent > 1 {
-                    self.best = self.way;
-                }
-                lane.counters.add_many(sent * self.size as u64, sent);
-                Ok(sent)
-            }
-            Err(error) => self.judge(error, count, lane),
+        let taken = match self.call(count) {
+            Ok(sent) => Taken { sent, refused: self.refused_beside(sent, count) },
+            Err(error) => self.judge(error, count)?,
+        };
+        self.sequence += taken.sent;
+        if taken.sent > 1 {
+            self.best = self.way;
         }
+        lane.counters.add_many(taken.sent * self.size as u64, taken.sent);
+        if taken.refused > 0 {
+            lane.own.sender_drops.fetch_add(taken.refused, Ordering::Relaxed);
+            // From here on each is known by itself.
+            (self.way, self.most) = (Offload::None, 1);
+        }
+        Ok(taken)
     }
 
     fn call(&mut self, count: u64) -> io::Result<u64> {
         let bytes = &self.bytes[..self.size * usize::try_from(count).unwrap_or(1)];
-        if self.way != Offload::Mmsg || count == 1 {
-            return self.socket.send(bytes).map(|sent| (sent / self.size) as u64);
+        match self.way {
+            _ if count == 1 => self.socket.send(bytes).map(|_| 1),
+            Offload::Mmsg => {
+                let slices: Vec<_> = bytes.chunks_exact(self.size).map(|datagram| [io::IoSlice::new(datagram)]).collect();
+                let nobody = vec![None; slices.len()];
+                let socket = self.socket.as_raw_fd();
+                Ok(sendmmsg(socket, &mut self.headers, &slices, nobody, [], MsgFlags::empty())?.count() as u64)
+            }
+            _ => {
+                // For this call alone (udp(7)): set on the socket, it would cut what else is said there.
+                let segment = u16::try_from(self.size).unwrap_or(u16::MAX);
+                let cut = [ControlMessage::UdpGsoSegments(&segment)];
+                let slices = [io::IoSlice::new(bytes)];
+                let sent = sendmsg::<()>(self.socket.as_raw_fd(), &slices, &cut, MsgFlags::empty(), None)?;
+                Ok((sent / self.size) as u64)
+            }
         }
-        let slices: Vec<_> = bytes.chunks_exact(self.size).map(|datagram| [io::IoSlice::new(datagram)]).collect();
-        let nobody = vec![None; slices.len()];
-        let sent = sendmmsg(self.socket.as_raw_fd(), &mut self.headers, &slices, nobody, [], MsgFlags::empty())?;
-        Ok(sent.count() as u64)
+    }
+
+    /// How many of a call were refused when it reported that only some were sent: the one after those, if the socket kept an
+    /// error (sendmmsg(2)).
+    fn refused_beside(&mut self, sent: u64, count: u64) -> u64 {
+        if sent == count {
+            return 0;
+        }
+        let kept = self.socket.take_error().ok().flatten().and_then(|error| error.raw_os_error()).map(Errno::from_raw);
+        self.refusal = kept.filter(|errno| is_refusal(*errno)).or(self.refusal);
+        u64::from(kept.is_some_and(is_refusal))
     }
 
     /// What a failed call means.
-    fn judge(&mut self, error: io::Error, count: u64, lane: &Lane) -> anyhow::Result<u64> {
+    fn judge(&mut self, error: io::Error, count: u64) -> anyhow::Result<Taken> {
         match Errno::from_raw(error.raw_os_error().unwrap_or_default()) {
-            Errno::EINTR | Errno::EAGAIN => Ok(0),
-            Errno::ENOBUFS => {
-                lane.own.sender_drops.fetch_add(count, Ordering::Relaxed);
-                std::thread::sleep(BREATH);
-                Ok(0)
+            Errno::EINTR | Errno::EAGAIN => Ok(Taken::default()),
+            errno if is_refusal(errno) => {
+                self.refusal = Some(errno);
+                // The first of several that have a call in common, or all that have a buffer in common.
+                Ok(Taken { sent: 0, refused: if self.way == Offload::Gso { count } else { 1 } })
             }
             // The route has no checksum offload, or the card does not cut: cut here.
             Errno::EIO | Errno::EINVAL if self.way == Offload::Gso => {
-                setsockopt(self.socket, sockopt::UdpGsoSegment, &0).context("cannot turn UDP_SEGMENT off")?;
                 (self.way, self.most) = (Offload::Mmsg, MAX_BATCH);
-                Ok(0)
+                Ok(Taken::default())
             }
             Errno::EMSGSIZE => bail!(
                 "datagrams of {} bytes do not fit the path any more{} (a smaller --size, or --fragment)",
@@ -212,4 +264,13 @@ impl<'a> Batch<'a> {
             _ => Err(error).context("cannot send"),
         }
     }
+
+    fn reason(&self) -> String {
+        self.refusal.map_or_else(String::new, |errno| format!(": {}", errno.desc()))
+    }
+}
+
+/// Whether this host dropped the datagram: its queue was full (with `IP_RECVERR`, ip(7)), or its own firewall dropped it.
+fn is_refusal(errno: Errno) -> bool {
+    matches!(errno, Errno::ENOBUFS | Errno::EPERM)
 }

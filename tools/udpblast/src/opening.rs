@@ -1,0 +1,310 @@
+//! How a client comes to an agreement with a listener: its addresses are tried side by side, every question is asked until it
+//! is answered, and each stream shows that it receives at its address. A signal ends all of it at once.
+
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use common::net::access::Secret;
+use common::net::peer::PeerArgs;
+use common::stop::{Stop, Stopped};
+
+use crate::letter::{self, Letter};
+use crate::packet::HEADER;
+use crate::request::{Request, TestKind};
+use crate::session::RETRY;
+use crate::udp::{self, Path};
+
+/// How long an address is tried before the next one is tried beside it (RFC 8305, 5).
+const HEAD_START: Duration = Duration::from_millis(250);
+
+/// Whoever is not answered for so long begins anew: what the listener knew of it may be out of date.
+const ANEW: Duration = Duration::from_secs(3);
+
+/// Whoever has not answered by then may be of the protocol before this one, and would say so.
+const FORMER_AFTER: Duration = Duration::from_millis(500);
+
+/// Before a place is asked for again where all are taken.
+const QUEUE_AGAIN: Duration = Duration::from_millis(250);
+
+/// What both ends have agreed on.
+#[derive(Debug)]
+pub struct Opened {
+    /// One for each stream.
+    pub sockets: Vec<UdpSocket>,
+    /// As it was asked for, the size of a datagram filled in.
+    pub request: Request,
+    /// The test's secret number.
+    pub key: u64,
+    /// For the data's headers.
+    pub tag: u32,
+    /// How long either end may be silent.
+    pub idle: Duration,
+}
+
+/// Who asks.
+#[derive(Debug)]
+pub struct Opening<'a> {
+    /// The other end.
+    pub peer: &'a PeerArgs,
+    /// The way there.
+    pub path: &'a Path,
+    /// What proves that this end may.
+    pub secret: Option<&'a Secret>,
+    /// Ends it.
+    pub stop: &'a Stop,
+    /// How long a free place is waited for.
+    pub queue: Duration,
+}
+
+/// A socket with a question.
+struct Asker {
+    address: SocketAddr,
+    socket: UdpSocket,
+    nonce: String,
+    question: String,
+    asked_at: Option<Instant>,
+}
+
+impl Asker {
+    fn new(address: SocketAddr, path: &Path) -> anyhow::Result<io::Result<Self>> {
+        let socket = match path.connect(address)? {
+            Ok(socket) => socket,
+            Err(error) => return Ok(Err(error)),
+        };
+        socket.set_nonblocking(true)?;
+        let nonce = format!("{:032x}", rand::random::<u128>());
+        let question = Letter::Hello { nonce: nonce.clone() }.text();
+        Ok(Ok(Self { address, socket, nonce, question, asked_at: None }))
+    }
+
+    fn ask(&mut self, letter: &Letter) {
+        self.question = letter.text();
+        self.asked_at = None;
+    }
+
+    /// What this socket was told, if it is meant.
+    fn heard(&self) -> io::Result<Option<Said>> {
+        let mut datagram = [0; 2048];
+        let length = match self.socket.recv(&mut datagram) {
+            Ok(length) => length,
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => return Err(error),
+            Err(_) => return Ok(None),
+        };
+        let is_own = |nonce: &String| *nonce == self.nonce;
+        Ok(match Letter::parse(&datagram[..length]) {
+            Ok(Letter::Challenge { nonce, cookie, can }) if is_own(&nonce) => Some(Said::Challenge { cookie, can }),
+            Ok(Letter::Ok { nonce, key, tag, idle }) if is_own(&nonce) => Some(Said::Ok { key, tag, idle }),
+            Ok(Letter::Refused { nonce, is_full, why }) if is_own(&nonce) => Some(Said::Refused { is_full, why }),
+            Ok(_) => None,
+            Err(_) if letter::is_of_former(&datagram[..length]) => Some(Said::Former),
+            Err(_) => Some(Said::Strange),
+        })
+    }
+}
+
+/// What an asker was told.
+#[derive(Debug)]
+enum Said {
+    Challenge { cookie: String, can: String },
+    Ok { key: u64, tag: u32, idle: Duration },
+    Refused { is_full: bool, why: String },
+    /// In the protocol before this one.
+    Former,
+    Strange,
+}
+
+/// What a question led to.
+enum Reached {
+    Opened(Box<Opened>),
+    /// Nobody answered any more: from the beginning.
+    Anew,
+    /// All places are taken.
+    Full(String),
+}
+
+impl Opening<'_> {
+    /// Agrees on `request` before `deadline`; the error is [`Stopped`] if the stop came first.
+    pub fn open(&self, request: &Request, deadline: Instant) -> anyhow::Result<Opened> {
+        let addresses = self.peer.addresses(deadline)?;
+        let mut deadline = deadline;
+        let queue_until = Instant::now().checked_add(self.queue).unwrap_or(deadline);
+        loop {
+            let (asker, cookie, can) = self.challenge(&addresses, deadline)?;
+            if request.streams > 1 && !can.split(',').any(|word| word == "streams") {
+                bail!("the listener knows no --streams: bring it up to date");
+            }
+            let request = sized(request, &asker.socket)?;
+            match self.start(asker, cookie, request, deadline)? {
+                Reached::Opened(opened) => return Ok(*opened),
+                Reached::Anew => {}
+                Reached::Full(why) => {
+                    let now = Instant::now();
+                    if now >= queue_until {
+                        bail!("the listener refused: {why}{}", if self.queue.is_zero() { "; --queue waits" } else { "" });
+                    }
+                    self.stop.wait(&[], Some(queue_until.min(now + QUEUE_AGAIN)))?;
+                    deadline = Instant::now() + self.peer.connect_timeout;
+                }
+            }
+        }
+    }
+
+    /// The first address that answers.
+    fn challenge(
+        &self,
+        addresses: &[SocketAddr],
+        deadline: Instant,
+    ) -> anyhow::Result<(Asker, String, String)> {
+        let mut waiting = addresses.iter();
+        let mut askers: Vec<Asker> = Vec::new();
+        let mut last: Option<anyhow::Error> = None;
+        let (mut next_at, begun) = (Instant::now(), Instant::now());
+        let (mut strange, mut has_asked_former) = (None, false);
+        loop {
+            let now = Instant::now();
+            if now >= deadline {
+                return Err(strange.unwrap_or_else(nobody));
+            }
+            if askers.is_empty() || now >= next_at {
+                if let Some(address) = waiting.next() {
+                    next_at = now + HEAD_START;
+                    match Asker::new(*address, self.path)? {
+                        Ok(asker) => askers.push(asker),
+                        Err(error) => last = Some(anyhow::Error::new(error).context(format!("cannot reach {address}"))),
+                    }
+                    continue;
+                }
+                if askers.is_empty() {
+                    return Err(last.unwrap_or_else(nobody));
+                }
+            }
+            let until = if waiting.len() == 0 { deadline } else { next_at.min(deadline) };
+            if !has_asked_former && begun.elapsed() >= FORMER_AFTER {
+                has_asked_former = true;
+                for asker in &askers {
+                    // An answer is a help, and none is no harm.
+                    let _ = asker.socket.send(letter::former_hello().as_bytes());
+                }
+            }
+            for place in self.ask(&mut askers, until)?.into_iter().rev() {
+                match askers[place].heard() {
+                    Ok(Some(Said::Challenge { cookie, can })) => return Ok((askers.swap_remove(place), cookie, can)),
+                    Ok(Some(Said::Refused { why, .. })) => bail!("the listener refused: {why}"),
+                    Ok(Some(Said::Former)) => {
+                        bail!("the listener there is of an earlier version, which this one does not speak: bring it up to date")
+                    }
+                    Ok(Some(Said::Strange)) => {
+                        strange = Some(anyhow::anyhow!("something answers there, but it is no udpblast of this version"));
+                    }
+                    Ok(_) => {}
+                    Err(_) => {
+                        last = Some(anyhow::anyhow!("nobody listens there: {}", self.peer.remedy("udpblast")));
+                        askers.swap_remove(place);
+                    }
+                }
+            }
+        }
+    }
+
+    fn start(&self, mut asker: Asker, cookie: String, request: Request, deadline: Instant) -> anyhow::Result<Reached> {
+        asker.ask(&Letter::start(asker.nonce.clone(), cookie, request.clone(), self.secret));
+        let until = deadline.min(Instant::now() + ANEW);
+        let mut askers = [asker];
+        while Instant::now() < until {
+            for place in self.ask(&mut askers, until)? {
+                match askers[place].heard() {
+                    Ok(Some(Said::Ok { key, tag, idle })) => {
+                        let [asker] = askers;
+                        let mut sockets = self.join(&asker, key, request.streams, deadline)?;
+                        sockets.insert(0, asker.socket);
+                        sockets.iter().try_for_each(|socket| socket.set_nonblocking(false))?;
+                        return Ok(Reached::Opened(Box::new(Opened { sockets, request, key, tag, idle })));
+                    }
+                    Ok(Some(Said::Refused { is_full: true, why })) => return Ok(Reached::Full(why)),
+                    Ok(Some(Said::Refused { why, .. })) => bail!("the listener refused: {why}"),
+                    Ok(_) => {}
+                    Err(_) => bail!("nobody listens there any more: {}", self.peer.remedy("udpblast")),
+                }
+            }
+        }
+        if Instant::now() >= deadline { Err(nobody()) } else { Ok(Reached::Anew) }
+    }
+
+    /// Opens the streams after the first.
+    fn join(&self, first: &Asker, key: u64, streams: u64, deadline: Instant) -> anyhow::Result<Vec<UdpSocket>> {
+        let mut askers = Vec::new();
+        for _ in 1..streams {
+            askers.push(Asker::new(first.address, self.path)?.with_context(|| format!("cannot reach {}", first.address))?);
+        }
+        let mut joined: Vec<(u64, UdpSocket)> = Vec::new();
+        let mut numbers: Vec<u64> = (1..streams).collect();
+        while !askers.is_empty() {
+            if Instant::now() >= deadline {
+                bail!("the listener took {} of {streams} streams in time (--connect-timeout)", joined.len() + 1);
+            }
+            for place in self.ask(&mut askers, deadline)?.into_iter().rev() {
+                match askers[place].heard() {
+                    Ok(Some(Said::Challenge { cookie, .. })) => {
+                        let nonce = askers[place].nonce.clone();
+                        let stream = numbers[place];
+                        askers[place].ask(&Letter::Join { nonce, cookie, key, stream });
+                    }
+                    Ok(Some(Said::Ok { key: own, .. })) if own == key => {
+                        joined.push((numbers.swap_remove(place), askers.swap_remove(place).socket));
+                    }
+                    Ok(Some(Said::Refused { why, .. })) => bail!("the listener refused a stream: {why}"),
+                    Ok(_) => {}
+                    Err(_) => bail!("nobody listens there any more: {}", self.peer.remedy("udpblast")),
+                }
+            }
+        }
+        joined.sort_by_key(|(number, _)| *number);
+        Ok(joined.into_iter().map(|(_, socket)| socket).collect())
+    }
+
+    /// Asks what is due, and waits for answers until something is due again, at most until `until`; which sockets have one.
+    fn ask(&self, askers: &mut [Asker], until: Instant) -> anyhow::Result<Vec<usize>> {
+        if self.stop.is_set() {
+            return Err(Stopped.into());
+        }
+        let now = Instant::now();
+        let mut next = until;
+        for asker in askers.iter_mut() {
+            if asker.asked_at.is_none_or(|at| now.duration_since(at) >= RETRY) {
+                asker.asked_at = Some(now);
+                // What is lost is asked again; a closed port is heard of with the answer.
+                let _ = asker.socket.send(asker.question.as_bytes());
+            }
+            next = next.min(asker.asked_at.map_or(now, |at| at + RETRY));
+        }
+        let sockets: Vec<_> = askers.iter().map(|asker| asker.socket.as_fd()).collect();
+        let ready = self.stop.wait(&sockets, Some(next))?;
+        if self.stop.is_set() {
+            return Err(Stopped.into());
+        }
+        Ok((0..askers.len()).filter(|place| ready[*place]).collect())
+    }
+}
+
+fn nobody() -> anyhow::Error {
+    anyhow::anyhow!("no answer (--connect-timeout): is a udpblast listening there, and does a firewall let UDP pass?")
+}
+
+/// The request with the size of a datagram that this end's route takes, if this end sends.
+fn sized(request: &Request, socket: &UdpSocket) -> anyhow::Result<Request> {
+    let mut request = request.clone();
+    if request.kind == TestKind::Recv {
+        return Ok(request);
+    }
+    let fits = udp::fits(socket);
+    let size = request.size.unwrap_or(fits).max(HEADER as u64);
+    if size > fits && !request.fragment {
+        let mtu = udp::mtu(socket).map_or_else(|| "unknown".into(), |mtu| mtu.to_string());
+        bail!("--size {size} does not fit the route's MTU of {mtu} (at most {fits}; --fragment sends it all the same)");
+    }
+    request.size = Some(size);
+    Ok(request)
+}
