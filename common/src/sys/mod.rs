@@ -5,7 +5,9 @@ pub mod block;
 pub mod ethtool;
 pub mod extents;
 pub mod mapping;
+pub mod netlink;
 pub mod page_cache;
+pub mod qdisc;
 pub mod ring;
 pub mod stdout;
 
