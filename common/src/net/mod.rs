@@ -5,5 +5,6 @@ pub mod habits;
 pub mod listener;
 pub mod peer;
 pub mod peer_line;
+pub mod queue;
 pub mod resolve;
 pub mod wire;

@@ -3,8 +3,11 @@
 //! The shaper sits on the router, not at the sender: a queue in the sender's own namespace pushes back into its socket
 //! instead of dropping.
 
+use std::fs::File;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+
+use nix::sched::{CloneFlags, setns};
 
 use crate::tool::Tool;
 
@@ -107,8 +110,27 @@ impl Drop for Bed {
     }
 }
 
-fn run(command: &str) {
+/// Runs a command, its words apart by spaces.
+///
+/// # Panics
+/// If it fails.
+pub fn run(command: &str) {
     let mut words = command.split_whitespace();
     let output = Command::new(words.next().unwrap_or_default()).args(words).output().expect("a command that is there");
     assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Does `action` in a thread inside the namespace with this name for `ip netns`.
+///
+/// # Panics
+/// If it is not there, or `action` panics.
+pub fn enter<T: Send>(namespace: &str, action: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            let there = File::open(format!("/run/netns/{namespace}")).expect("a namespace that is there");
+            setns(there, CloneFlags::CLONE_NEWNET).expect("root may enter");
+            action()
+        });
+        thread.join().expect("no panic")
+    })
 }
