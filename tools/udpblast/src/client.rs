@@ -201,7 +201,7 @@ impl<'a> Client<'a> {
     /// Prints the listener's lines that have come, in their order, and asks for one that was lost.
     fn pass_on(&self, socket: &UdpSocket, talk: &Talk) -> anyhow::Result<()> {
         while let Some(line) = talk.next_line() {
-            self.session.lines.write_line(&line)?;
+            self.session.lines.write_line(&PeerLine::read(&SCHEMA, &line)?.text()?)?;
         }
         if let Some(index) = talk.missing().filter(|_| talk.has_gap()) {
             say(socket, &Word::Get { index });
@@ -274,7 +274,9 @@ impl<'a> Client<'a> {
         let report = own_report(&finished).or_else(|| talk.report().filter(|_| kind == TestKind::Send));
         let own = finished.total(report);
         let others = rest.pop().map(|line| PeerLine::read(&SCHEMA, &line)).transpose()?;
-        rest.iter().try_for_each(|line| self.session.lines.write_line(line))?;
+        for line in &rest {
+            self.session.lines.write_line(&PeerLine::read(&SCHEMA, line)?.text()?)?;
+        }
         Ok(Exchange { own, others, failure: finished.failure, kind, asked: request.rate })
     }
 }

@@ -87,13 +87,13 @@ pub enum Word {
         /// From 0.
         index: u64,
     },
-    /// Listener: a line of CSV.
+    /// Listener: a line.
     Line {
         /// From 0.
         index: u64,
         /// How many there are, once it is known.
         of: Option<u64>,
-        /// LF included.
+        /// Its cells ([`common::net::peer_line`]).
         text: String,
     },
     /// Either: still here.
@@ -235,7 +235,7 @@ mod tests {
             Word::End { sent: 1 << 40, whole: false },
             Word::Report { arrived, jitter_ns: Some(5) },
             Word::Get { index: 3 },
-            Word::Line { index: 3, of: Some(4), text: "a,\"b\n\"\n".into() },
+            Word::Line { index: 3, of: Some(4), text: "a=b%0A c=\"%25".into() },
             Word::Alive,
             Word::Bye,
         ] {

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use common::net::listener::Journal;
+use common::net::peer_line;
 use common::schema::line::Flag;
+use common::schema::udpblast::SCHEMA;
 use common::stop::Stop;
 
 use crate::args::ListenArgs;
@@ -60,6 +62,7 @@ pub fn serve(shared: &Shared, socket: &UdpSocket, peer: SocketAddr, request: &Re
     let emit = |record: &Record| {
         let text = record.text()?;
         shared.journal.print(&text);
+        let text = peer_line::to_wire(&SCHEMA, &text)?;
         let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
         say(socket, &Word::Line { index: lines.len() as u64, of: None, text: text.clone() });
         lines.push(text);
@@ -135,7 +138,7 @@ fn conclude(
     if total.line.flags.has(Flag::Partial) {
         shared.journal.note_partial();
     }
-    lines.push(text);
+    lines.push(peer_line::to_wire(&SCHEMA, &text)?);
     let of = Some(lines.len() as u64);
     while is_there() && !talk.is_over() && hear(socket, talk).is_ok() {
         for index in talk.asked_for() {
