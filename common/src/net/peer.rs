@@ -83,7 +83,8 @@ impl PeerArgs {
         let mut addresses = resolve(host, self.port(), deadline)?;
         addresses.retain(|address| !(self.ipv4 && address.is_ipv6() || self.ipv6 && address.is_ipv4()));
         if addresses.is_empty() {
-            bail!("{host} has no address of the family asked for (-4, -6)");
+            let [family, option] = if self.ipv4 { ["IPv6", "-4"] } else { ["IPv4", "-6"] };
+            bail!("{host} has addresses of {family} only ({option} wants others)");
         }
         Ok(addresses)
     }

@@ -74,6 +74,20 @@ impl Bed {
         tool.within(&["ip", "netns", "exec", &self.sender()])
     }
 
+    /// `tool` at the router.
+    pub fn at_router(&self, tool: &Tool) -> Tool {
+        tool.within(&["ip", "netns", "exec", &self.router()])
+    }
+
+    /// Gives both ends of the sender's link an address of that link: `fe80::2` on eth0, and `fe80::1` on the router's port1.
+    ///
+    /// # Panics
+    /// If ip refuses.
+    pub fn add_link_local(&self) {
+        run(&format!("ip -n {} addr add fe80::2/64 dev eth0 nodad", self.sender()));
+        run(&format!("ip -n {} addr add fe80::1/64 dev port1 nodad", self.router()));
+    }
+
     /// `tool` at the receiver.
     pub fn at_receiver(&self, tool: &Tool) -> Tool {
         tool.within(&["ip", "netns", "exec", &self.receiver()])

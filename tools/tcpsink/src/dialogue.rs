@@ -115,7 +115,7 @@ impl<'a> Dialogue<'a> {
         let args = &self.peer.args;
         let mut addresses = args.addresses(deadline)?;
         if let Some(local) = self.peer.options.bind {
-            addresses.retain(|address| address.is_ipv4() == local.is_ipv4());
+            addresses = local.reaching(&args.host.name, &addresses)?;
         }
         let stream = socket::connect(&addresses, &self.peer.options, deadline, stop).map_err(|error| {
             let is_refused = error

@@ -1,13 +1,13 @@
 //! The command line as typed.
 #![allow(clippy::doc_markdown, reason = "the texts are help for a terminal first")]
 
-use std::net::IpAddr;
 use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 use common::cli::{IntervalArgs, OutputArgs, ScheduleArgs};
 use common::net::access::GuardArgs;
+use common::net::address::Address;
 use common::net::peer::{DEFAULT_PORT, PeerArgs};
 use common::units;
 
@@ -74,7 +74,7 @@ pub struct ListenArgs {
     pub port: u16,
     /// Listen on this address only [default: all, IPv4 and IPv6]
     #[arg(long, value_name = "ADDR")]
-    pub bind: Option<IpAddr>,
+    pub bind: Option<Address>,
     /// Serve one client, then end
     #[arg(long)]
     pub once: bool,
