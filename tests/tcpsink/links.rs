@@ -107,3 +107,19 @@ fn what_an_address_lacks_is_said() {
     let _ = end(&["send", RECEIVER_V6, "--bind", "10.0.1.2"], 1, &["--bind 10.0.1.2", RECEIVER_V6, "IPv6 only"]);
     let _ = end(&["send", RECEIVER, "-6"], 1, &["IPv4 only", "-6"]);
 }
+
+#[test]
+fn a_signal_ends_the_lookup_of_a_name_at_once() {
+    let Some(bed) = Bed::new() else { return };
+    let (asking, _server) = bed.at_sender_without_names(&tcpsink());
+    for verb in ["send", "ping"] {
+        let client = asking.start(&[verb, "nas.example", "--connect-timeout", "30s"]);
+        std::thread::sleep(Duration::from_millis(300));
+        client.signal(Signal::SIGINT);
+        let ended = client.end().killed_by(Signal::SIGINT);
+        assert!(ended.took < Duration::from_secs(5) && ended.stderr.is_empty(), "{verb}: {ended:?}");
+    }
+    let ended = asking.run(&["send", "nas.example", "--connect-timeout", "500ms"]);
+    assert!(ended.took < Duration::from_secs(4), "{ended:?}");
+    let _ = ended.failure(1, &["nas.example", "--connect-timeout"]);
+}

@@ -4,6 +4,7 @@
 //! instead of dropping.
 
 use std::fs::File;
+use std::net::UdpSocket;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -91,6 +92,21 @@ impl Bed {
     /// `tool` at the receiver.
     pub fn at_receiver(&self, tool: &Tool) -> Tool {
         tool.within(&["ip", "netns", "exec", &self.receiver()])
+    }
+
+    /// `tool` at the sender, where the server of names never answers for as long as what comes with it is held.
+    ///
+    /// # Panics
+    /// If the port of such a server cannot be had.
+    pub fn at_sender_without_names(&self, tool: &Tool) -> (Tool, impl Sized + use<>) {
+        let server = enter(&self.sender(), || UdpSocket::bind("127.0.0.1:53").expect("a free port"));
+        let directory = tempfile::tempdir().expect("room for a file");
+        let file = directory.path().join("resolv.conf");
+        std::fs::write(&file, "nameserver 127.0.0.1\n").expect("room for a file");
+        // ip-netns(8) gives what it executes mounts of its own.
+        let script = format!("mount --bind {} /etc/resolv.conf && exec \"$0\" \"$@\"", file.display());
+        let tool = tool.within(&["ip", "netns", "exec", &self.sender(), "sh", "-c", &script]);
+        (tool, (server, directory))
     }
 
     /// Limits what goes to the receiver: tc-tbf(8)'s arguments, such as `rate 10mbit burst 5000 latency 400ms`.

@@ -113,7 +113,7 @@ impl<'a> Dialogue<'a> {
     /// Opens the control connection and asks for the test.
     fn ask(&self, deadline: Instant, stop: &Stop) -> anyhow::Result<(Control, String)> {
         let args = &self.peer.args;
-        let mut addresses = args.addresses(deadline)?;
+        let mut addresses = args.addresses(deadline, stop)?;
         if let Some(local) = self.peer.options.bind {
             addresses = local.reaching(&args.host.name, &addresses)?;
         }

@@ -11,6 +11,7 @@ use common::net::access::Secret;
 use common::net::peer::PeerArgs;
 use common::net::peer_line::PeerLine;
 use common::schema::udpblast::SCHEMA;
+use common::stop::Stopped;
 
 use crate::args::{BlastArgs, DatagramArgs, PingArgs};
 use crate::exchange::Exchange;
@@ -120,7 +121,10 @@ impl<'a> Client<'a> {
 
     fn agree_and_run(&self, request: &Request) -> anyhow::Result<Option<Exchange>> {
         let deadline = Instant::now() + self.peer.connect_timeout;
-        let socket = self.connect(deadline)?;
+        let socket = match self.connect(deadline) {
+            Err(error) if error.is::<Stopped>() => return Ok(None),
+            socket => socket?,
+        };
         udp::prepare(&socket, Wishes { buffer: request.buffer, fragment: request.fragment, offload: request.offload })?;
         let request = sized(request, &socket)?;
         let talk = Talk::of_client();
@@ -147,7 +151,7 @@ impl<'a> Client<'a> {
     }
 
     fn connect(&self, deadline: Instant) -> anyhow::Result<UdpSocket> {
-        let address = self.peer.addresses(deadline)?[0];
+        let address = self.peer.addresses(deadline, &self.session.stop)?[0];
         let any: SocketAddr = if address.is_ipv4() {
             (std::net::Ipv4Addr::UNSPECIFIED, 0).into()
         } else {
