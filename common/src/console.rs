@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::measure::counters::Counts;
 use crate::output::grid::{self, Grid};
-use crate::{output, units};
+use crate::{output, text, units};
 
 /// How often the bar moves.
 const REDRAW: Duration = Duration::from_millis(200);
@@ -193,10 +193,7 @@ fn millis(duration: Duration) -> u64 {
 /// Writes one line `tool: text` to stderr; line breaks and control characters inside it are escaped. On a terminal it is
 /// broken between words.
 pub fn say(tool: &str, text: &str) {
-    let mut line = format!("{tool}: ");
-    for c in text.chars() {
-        if c.is_control() { line.extend(c.escape_default()) } else { line.push(c) }
-    }
+    let mut line = format!("{tool}: {}", text::harmless(text));
     if let Some((width, _)) = terminal_size::terminal_size_of(io::stderr()) {
         let options = textwrap::Options::new(width.0.into()).subsequent_indent("    ");
         line = textwrap::fill(&line, options);

@@ -18,4 +18,5 @@ pub mod pace;
 pub mod schema;
 pub mod stop;
 pub mod sys;
+pub mod text;
 pub mod units;

@@ -14,14 +14,14 @@ use super::{sink, sum, tcpsink};
 fn both_ends_report_and_intervals_add_up() {
     let (sink, port) = sink(&[]);
     let ended = tcpsink()
-        .run(&["send", "127.0.0.1", "--port", &port, "--time", "3s", "--interval", "1s", "--label", "a,\"b\"\nc ü"])
+        .run(&["send", "127.0.0.1", "--port", &port, "--time", "3s", "--interval", "1s", "--label", "a,\"b\" c ü"])
         .success();
     assert_eq!(ended.stderr, "", "nothing to say off a terminal");
     for test in ["tcp_send", "tcp_recv"] {
         let (intervals, total) = (ended.some(test, "interval"), ended.total(test));
         assert_eq!(intervals.len(), 3, "{test}");
         assert_eq!(sum(&intervals), total.count("bytes"));
-        assert_eq!(total.text("label"), "a,\"b\"\nc ü");
+        assert_eq!(total.text("label"), "a,\"b\" c ü");
         assert_eq!(total.text("flags"), "");
         for interval in &intervals {
             assert!((0.8..1.5).contains(&interval.number("seconds")), "{interval:?}");

@@ -80,3 +80,46 @@ fn a_signal_before_it_is_connected_ends_it_at_once() {
         assert!(ended.took < Duration::from_secs(5) && ended.stderr.is_empty(), "{verb}: {ended:?}");
     }
 }
+
+#[test]
+fn link_local_addresses_work_at_both_ends() {
+    let Some(bed) = Bed::new() else { return };
+    bed.add_link_local();
+    let sink = bed.at_router(&tcpsink()).start(&["listen", "--bind", "fe80::1%port1"]);
+    sink.port();
+    let sender = bed.at_sender(&tcpsink());
+    for args in [&["send", "fe80::1%eth0"][..], &["recv", "[fe80::1%eth0]:5201", "--bind", "fe80::2%eth0"]] {
+        let ended = sender.run(&[args, &["--bytes", "100K", "--streams", "2"]].concat()).success();
+        assert_eq!(ended.total("tcp_recv").count("bytes"), 102_400);
+    }
+}
+
+#[test]
+fn what_an_address_lacks_is_said() {
+    let Some(bed) = Bed::new() else { return };
+    let sender = bed.at_sender(&tcpsink());
+    let end = |args: &[&str], status, words: &[&str]| sender.run(args).failure(status, words);
+    let _ = end(&["send", "fe80::1"], 2, &["fe80::1", "as in fe80::1%eth0"]);
+    let _ = end(&["send", "fe80::1%eth7"], 1, &["no link 'eth7'"]);
+    let _ = end(&["send", "fe80::1%eth0", "--bind", "fe80::2"], 2, &["--bind", "as in fe80::2%eth0"]);
+    let _ = end(&["listen", "--bind", "fe80::2%eth7"], 2, &["--bind", "no link 'eth7'"]);
+    let _ = end(&["send", RECEIVER, "--bind", "fd00:1::2"], 1, &["--bind fd00:1::2", RECEIVER, "IPv4 only"]);
+    let _ = end(&["send", RECEIVER_V6, "--bind", "10.0.1.2"], 1, &["--bind 10.0.1.2", RECEIVER_V6, "IPv6 only"]);
+    let _ = end(&["send", RECEIVER, "-6"], 1, &["IPv4 only", "-6"]);
+}
+
+#[test]
+fn a_signal_ends_the_lookup_of_a_name_at_once() {
+    let Some(bed) = Bed::new() else { return };
+    let (asking, _server) = bed.at_sender_without_names(&tcpsink());
+    for verb in ["send", "ping"] {
+        let client = asking.start(&[verb, "nas.example", "--connect-timeout", "30s"]);
+        std::thread::sleep(Duration::from_millis(300));
+        client.signal(Signal::SIGINT);
+        let ended = client.end().killed_by(Signal::SIGINT);
+        assert!(ended.took < Duration::from_secs(5) && ended.stderr.is_empty(), "{verb}: {ended:?}");
+    }
+    let ended = asking.run(&["send", "nas.example", "--connect-timeout", "500ms"]);
+    assert!(ended.took < Duration::from_secs(4), "{ended:?}");
+    let _ = ended.failure(1, &["nas.example", "--connect-timeout"]);
+}

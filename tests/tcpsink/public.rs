@@ -165,3 +165,50 @@ fn a_socket_may_be_passed_in() {
     assert_eq!(records(&plain_client(&port, b"activated"))[0].count("bytes"), 9);
     assert!(child.wait().unwrap().success());
 }
+
+#[test]
+fn what_a_stranger_calls_itself_is_no_line_and_no_command_to_a_terminal() {
+    let (sink, port) = sink(&[]);
+    let label = "x\u{1b}]0;owned\u{7}\nifstat/1,2026-11-30T12:00:00.000Z,forged";
+    let _ = tcpsink().run(&["send", "127.0.0.1", "--port", &port, "--bytes", "1M", "--label", label]).success();
+    let record = sink.wait_for_records(1).remove(0);
+    assert_eq!(record.text("label"), "x?]0;owned??ifstat/1,2026-11-30T12:00:00.000Z,forged");
+    let stdout = sink.stdout();
+    assert!(stdout.lines().all(|line| line.starts_with("schema,") || line.starts_with("tcpsink/")), "{stdout}");
+}
+
+/// A sink that answers a client's test with this line.
+fn false_sink(answer: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port().to_string();
+    std::thread::spawn(move || {
+        let (mut control, _) = listener.accept().unwrap();
+        control.write_all(b"tcpsink/1 ok token=1\n").unwrap();
+        let (mut payload, _) = listener.accept().unwrap();
+        std::io::copy(&mut payload, &mut std::io::sink()).unwrap();
+        write!(control, "tcpsink/1 {answer}\ntcpsink/1 end\n").unwrap();
+        // The client may leave at the first that it does not understand.
+        let _ = std::io::copy(&mut control, &mut std::io::sink());
+    });
+    port
+}
+
+#[test]
+fn what_a_sink_says_is_written_anew_or_refused() {
+    let send = |port: &str| {
+        let args = ["send", "127.0.0.1", "--port", port, "--bytes", "1M", "--idle-timeout", "2s"];
+        tcpsink().run(&args)
+    };
+    let newer = "line text=schema%3Dtcpsink/99%20time%3D2026-11-30T12:00:00Z%20test%3Dtcp_recv%20span%3Dtotal%20seconds%3D1.5\
+                 %20bytes%3D1048576%20host%3Dh%251B[2J%250Aifstat/1%20to_come%3D5";
+    let ended = send(&false_sink(newer)).success();
+    assert_eq!(ended.stdout.lines().count(), 3, "a header and two lines: {}", ended.stdout);
+    let received = ended.total("tcp_recv");
+    assert_eq!((received.text("host"), received.text("time")), ("h?[2J?ifstat/1", "2026-11-30T12:00:00.000Z"));
+    for forged in ["line text=half", "line text=tcpsink/1,%0Aifstat/1,x%0A", "failed \x1b[2Jso%0Ait is"] {
+        let ended = send(&false_sink(forged));
+        assert_eq!(ended.status.code(), Some(1), "{ended:?}");
+        assert!(!ended.stdout.contains("ifstat") && !ended.stderr.contains('\x1b'), "{ended:?}");
+        assert_eq!(ended.stderr.lines().count(), 1, "{ended:?}");
+    }
+}

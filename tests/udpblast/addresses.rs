@@ -43,3 +43,18 @@ fn listeners_share_a_port_unless_they_share_an_address() {
         assert_eq!(both_totals(&ended)[1].count("lost"), 0, "{host}: {ended:?}");
     }
 }
+
+#[test]
+fn link_local_addresses_work_at_both_ends() {
+    let Some(bed) = Bed::new() else { return };
+    bed.add_link_local();
+    let listener = bed.at_router(&udpblast()).start(&["listen", "--bind", "fe80::1%port1"]);
+    listener.port();
+    let sender = bed.at_sender(&udpblast());
+    for verb in ["send", "recv"] {
+        let ended = sender.run(&[verb, "fe80::1%eth0", "--rate", "10M", "--time", "200ms"]).success();
+        assert_eq!(both_totals(&ended)[1].count("lost"), 0, "{verb}: {ended:?}");
+    }
+    let _ = sender.run(&["send", "fe80::1"]).failure(2, &["as in fe80::1%eth0"]);
+    let _ = sender.run(&["listen", "--bind", "fe80::2"]).failure(2, &["--bind", "as in fe80::2%eth0"]);
+}

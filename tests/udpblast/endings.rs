@@ -4,6 +4,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
+use testkit::bed::Bed;
 use testkit::eventually;
 
 use super::{client, listener, udpblast};
@@ -106,4 +107,20 @@ fn what_is_sent_after_the_receiver_left_is_no_loss() {
         assert!(total.has_flag("partial") && total.count("received") > 1000, "{total:?}");
         assert_eq!(total.count("network_lost"), 0, "{total:?}");
     }
+}
+
+#[test]
+fn a_signal_ends_the_lookup_of_a_name_at_once() {
+    let Some(bed) = Bed::new() else { return };
+    let (asking, _server) = bed.at_sender_without_names(&udpblast());
+    for verb in ["send", "ping"] {
+        let client = asking.start(&[verb, "nas.example", "--connect-timeout", "30s"]);
+        std::thread::sleep(Duration::from_millis(300));
+        client.signal(Signal::SIGINT);
+        let ended = client.end().killed_by(Signal::SIGINT);
+        assert!(ended.took < Duration::from_secs(5) && ended.stderr.is_empty(), "{verb}: {ended:?}");
+    }
+    let ended = asking.run(&["send", "nas.example", "--connect-timeout", "500ms"]);
+    assert!(ended.took < Duration::from_secs(4), "{ended:?}");
+    let _ = ended.failure(1, &["nas.example", "--connect-timeout"]);
 }

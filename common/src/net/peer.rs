@@ -11,6 +11,7 @@ use anyhow::bail;
 use crate::cli::Usage;
 use crate::net::access::Secret;
 use crate::net::resolve::resolve;
+use crate::stop::Stop;
 use crate::units;
 
 /// The port that firewalls already know from iperf3.
@@ -72,18 +73,20 @@ impl FromStr for Host {
 }
 
 impl PeerArgs {
-    /// Its addresses of the family asked for.
-    pub fn addresses(&self, deadline: Instant) -> anyhow::Result<Vec<SocketAddr>> {
+    /// Its addresses of the family asked for, known by `deadline`. The error is [`Stopped`](crate::stop::Stopped) if `stop`
+    /// came first.
+    pub fn addresses(&self, deadline: Instant, stop: &Stop) -> anyhow::Result<Vec<SocketAddr>> {
         if let (Some(port), Some(other)) = (self.host.port, self.port)
             && port != other
         {
             return Err(Usage(format!("{}:{port} and --port {other} are two ports", self.host.name)).into());
         }
         let host = self.host.name.as_str();
-        let mut addresses = resolve(host, self.port(), deadline)?;
+        let mut addresses = resolve(host, self.port(), deadline, stop)?;
         addresses.retain(|address| !(self.ipv4 && address.is_ipv6() || self.ipv6 && address.is_ipv4()));
         if addresses.is_empty() {
-            bail!("{host} has no address of the family asked for (-4, -6)");
+            let [family, option] = if self.ipv4 { ["IPv6", "-4"] } else { ["IPv4", "-6"] };
+            bail!("{host} has addresses of {family} only ({option} wants others)");
         }
         Ok(addresses)
     }

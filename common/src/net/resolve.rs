@@ -1,32 +1,61 @@
 //! Names of hosts.
 
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
-use std::sync::mpsc;
+use std::io;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::mpsc::{self, TryRecvError};
 use std::time::Instant;
 
 use anyhow::bail;
+use nix::sys::eventfd::{EfdFlags, EventFd};
 
-/// Looks `host` up, giving up at `deadline` however long the resolver goes on.
-pub fn resolve(host: &str, port: u16, deadline: Instant) -> anyhow::Result<Vec<SocketAddr>> {
-    if let Ok(address) = host.parse::<IpAddr>() {
-        return Ok(vec![(address, port).into()]);
+use crate::cli::Usage;
+use crate::net::address::{Address, AddressError};
+use crate::stop::{Stop, Stopped};
+
+/// Looks `host` up, giving up at `deadline` however long the resolver goes on. The error is [`Stopped`] if `stop` came first.
+pub fn resolve(host: &str, port: u16, deadline: Instant, stop: &Stop) -> anyhow::Result<Vec<SocketAddr>> {
+    match host.parse::<Address>() {
+        Ok(address) => return Ok(vec![address.with_port(port)]),
+        Err(AddressError::Syntax) => {}
+        Err(error @ AddressError::UnknownLink(_)) => bail!("cannot reach {host}: {error}"),
+        Err(error) => return Err(Usage(format!("{host}: {error}")).into()),
     }
+    match look_up(host, port, deadline, stop)? {
+        Some(Ok(addresses)) if addresses.is_empty() => bail!("cannot resolve {host}: no address"),
+        Some(Ok(addresses)) => Ok(addresses),
+        Some(Err(error)) => bail!("cannot resolve {host}: {error} (check the spelling, or give its address)"),
+        None if stop.is_set() => Err(Stopped.into()),
+        None => bail!("cannot resolve {host}: no answer in time (--connect-timeout)"),
+    }
+}
+
+/// What the resolver says; `None` when `deadline` or `stop` came first.
+fn look_up(
+    host: &str,
+    port: u16,
+    deadline: Instant,
+    stop: &Stop,
+) -> anyhow::Result<Option<io::Result<Vec<SocketAddr>>>> {
+    let bell = Arc::new(EventFd::from_flags(EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC)?);
     let (sender, receiver) = mpsc::channel();
-    let name = host.to_owned();
+    let (name, ringer) = (host.to_owned(), Arc::clone(&bell));
     // Left to itself when it is late: getaddrinfo(3) cannot be interrupted.
     std::thread::Builder::new().name("resolve".into()).spawn(move || {
         let found = (name.as_str(), port).to_socket_addrs().map(Vec::from_iter);
         // Nobody listens any more: the deadline has passed.
-        let _ = sender.send(found);
+        let _ = (sender.send(found), ringer.write(1));
     })?;
-    match receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-        Ok(Ok(addresses)) if addresses.is_empty() => bail!("cannot resolve {host}: no address"),
-        Ok(Ok(addresses)) => Ok(addresses),
-        Ok(Err(error)) => {
-            bail!("cannot resolve {host}: {error} (check the spelling, or give its address)")
+    while !stop.is_set() && Instant::now() < deadline {
+        stop.wait(&[bell.as_fd()], Some(deadline))?;
+        match receiver.try_recv() {
+            Ok(found) => return Ok(Some(found)),
+            Err(TryRecvError::Empty) => {}
+            Err(TryRecvError::Disconnected) => bail!("cannot resolve {host}: the resolver failed"),
         }
-        Err(_) => bail!("cannot resolve {host}: no answer in time (--connect-timeout)"),
     }
+    Ok(None)
 }
 
 #[cfg(test)]
@@ -37,9 +66,18 @@ mod tests {
 
     #[test]
     fn addresses_need_no_looking_up_and_errors_name_the_host() {
-        let soon = Instant::now() + Duration::from_secs(5);
-        assert_eq!(resolve("::1", 5, soon).unwrap()[0].to_string(), "[::1]:5");
-        let error = resolve("no.such.host.invalid", 1, soon).unwrap_err();
+        let (soon, stop) = (Instant::now() + Duration::from_secs(5), Stop::on_request().unwrap());
+        let resolve = |host: &str| resolve(host, 5, soon, &stop);
+        assert_eq!(resolve("::1").unwrap()[0].to_string(), "[::1]:5");
+        assert!(resolve("fe80::1%lo").unwrap()[0].to_string().starts_with("[fe80::1%"));
+        let error = resolve("fe80::1%no.such.link").unwrap_err();
+        assert!(error.to_string().contains("no link 'no.such.link'") && !error.is::<Usage>(), "{error:#}");
+        let error = resolve("fe80::1").unwrap_err();
+        assert!(error.to_string().contains("fe80::1%") && error.is::<Usage>(), "{error:#}");
+        assert!(resolve("localhost").unwrap().iter().all(|address| address.ip().is_loopback()));
+        let error = resolve("no.such.host.invalid").unwrap_err();
         assert!(error.to_string().starts_with("cannot resolve no.such.host.invalid"), "{error:#}");
+        stop.set();
+        assert!(resolve("no.such.host.invalid").unwrap_err().is::<Stopped>());
     }
 }

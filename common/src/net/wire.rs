@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 
+use crate::text;
+
 const PROSE: &AsciiSet = &CONTROLS.add(b'%');
 
 const ESCAPED: &AsciiSet = &PROSE.add(b' ').add(b'=');
@@ -51,8 +53,7 @@ impl Words {
     #[must_use]
     pub fn with(mut self, key: &str, value: impl Display) -> Self {
         let value = value.to_string();
-        self.0.extend([" ", key, "="]);
-        self.0.extend(utf8_percent_encode(&value, ESCAPED));
+        self.0.extend([" ", key, "=", &encoded(&value)]);
         self
     }
 
@@ -84,10 +85,20 @@ pub fn split(tag: &'static str, line: &[u8]) -> Result<(String, Values), WireErr
     }
     let word = parts.next().unwrap_or_default();
     let prose = text.get(tag.len() + word.len() + 2..).unwrap_or_default();
-    let prose = percent_decode_str(prose).decode_utf8_lossy().into_owned();
+    let prose = text::tamed(&percent_decode_str(prose).decode_utf8_lossy());
     let pairs = parts.filter_map(|part| part.split_once('='));
     let pairs = pairs.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
     Ok((word.to_owned(), Values { pairs, prose }))
+}
+
+/// A value with the escaping that it needs in a line.
+pub(super) fn encoded(value: &str) -> String {
+    utf8_percent_encode(value, ESCAPED).to_string()
+}
+
+/// The value of such text, harmful characters replaced; `None` if it is no text.
+pub(super) fn decoded(value: &str) -> Option<String> {
+    Some(text::tamed(&percent_decode_str(value).decode_utf8().ok()?))
 }
 
 fn is_version_of(tag: &str, other: &str) -> bool {
@@ -98,7 +109,7 @@ fn is_version_of(tag: &str, other: &str) -> bool {
 #[derive(Debug)]
 pub struct Values {
     pairs: HashMap<String, String>,
-    /// All of it, for words that say something to people.
+    /// All of it, for words that say something to people; nothing harmful in it.
     prose: String,
 }
 
@@ -111,9 +122,9 @@ impl Values {
         self.prose
     }
 
-    /// The value of `key`, if it is there and is text.
+    /// The value of `key`, if it is there and is text, without harmful characters: it may go on to a line or a terminal.
     pub fn optional(&self, key: &str) -> Option<String> {
-        Some(percent_decode_str(self.pairs.get(key)?).decode_utf8().ok()?.into_owned())
+        decoded(self.pairs.get(key)?)
     }
 
     /// Reads the value of `key`, if it is there.
@@ -172,13 +183,24 @@ mod tests {
 
     #[test]
     fn values_survive_whatever_they_hold() {
-        let line = Words::new("probe/1", "say").with("text", "a b=c%20\n\u{e9}").with("n", 5).end();
+        let line = Words::new("probe/1", "say").with("text", "a b=c%20\u{e9}").with("n", 5).end();
         let (word, values) = split("probe/1", line.trim_end().as_bytes()).unwrap();
-        assert_eq!((word.as_str(), values.text("text").unwrap().as_str()), ("say", "a b=c%20\n\u{e9}"));
+        assert_eq!((word.as_str(), values.text("text").unwrap().as_str()), ("say", "a b=c%20\u{e9}"));
         assert_eq!(values.within("n", 5), Ok(5));
         assert_eq!(values.within("n", 4), Err(WireError::BadValue("n")));
-        let line = prose("probe/1", "refused", "100 % (--x=1)\n");
-        assert_eq!(split("probe/1", line.trim_end().as_bytes()).unwrap().1.prose(), "100 % (--x=1)\n");
+        let line = prose("probe/1", "refused", "100 % (--x=1)");
+        assert_eq!(split("probe/1", line.trim_end().as_bytes()).unwrap().1.prose(), "100 % (--x=1)");
+    }
+
+    #[test]
+    fn control_characters_of_strangers_do_not_pass() {
+        let bad = "a\u{1b}[2J\nifstat/1,b\u{9b}\u{7f}c";
+        let line = Words::new("probe/1", "say").with("label", bad).end();
+        let (_, values) = split("probe/1", line.trim_end().as_bytes()).unwrap();
+        assert_eq!(values.text("label").unwrap(), "a?[2J?ifstat/1,b??c");
+        assert_eq!(values.prose(), "label=a?[2J?ifstat/1,b??c");
+        let (word, values) = split("probe/1", b"probe/1 refused \x1b]0;x\x07 raw").unwrap();
+        assert_eq!((word.as_str(), values.prose().as_str()), ("refused", "?]0;x? raw"));
     }
 
     #[test]

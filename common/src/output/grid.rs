@@ -4,7 +4,8 @@ use std::os::fd::AsFd;
 
 use unicode_width::UnicodeWidthStr;
 
-use super::table::{Align, fitted, harmless};
+use super::table::{Align, fitted};
+use crate::text::harmless;
 
 /// Narrowest column: a rule of Markdown has three characters at least.
 const NARROWEST: usize = 3;

@@ -231,7 +231,7 @@ pub fn line_of(record: &impl Serialize) -> anyhow::Result<String> {
 }
 
 /// The cells of such a line.
-fn cells_of(line: &str) -> anyhow::Result<csv::StringRecord> {
+pub fn cells_of(line: &str) -> anyhow::Result<csv::StringRecord> {
     let mut cells = csv::StringRecord::new();
     let mut reader =
         csv::ReaderBuilder::new().has_headers(false).buffer_capacity(line.len().max(1)).from_reader(line.as_bytes());

@@ -1,11 +1,14 @@
-//! The only place of `unsafe`: system calls that no crate offers, behind functions that are safe to call.
+//! The only place of `unsafe`: system calls that no crate offers, behind functions that are safe to call; and what the
+//! kernel says over netlink(7).
 #![allow(unsafe_code, reason = "raw system calls are this module's purpose")]
 
 pub mod block;
 pub mod ethtool;
 pub mod extents;
 pub mod mapping;
+pub mod netlink;
 pub mod page_cache;
+pub mod qdisc;
 pub mod ring;
 pub mod stdout;
 

@@ -3,8 +3,12 @@
 //! The shaper sits on the router, not at the sender: a queue in the sender's own namespace pushes back into its socket
 //! instead of dropping.
 
+use std::fs::File;
+use std::net::UdpSocket;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+
+use nix::sched::{CloneFlags, setns};
 
 use crate::tool::Tool;
 
@@ -71,9 +75,38 @@ impl Bed {
         tool.within(&["ip", "netns", "exec", &self.sender()])
     }
 
+    /// `tool` at the router.
+    pub fn at_router(&self, tool: &Tool) -> Tool {
+        tool.within(&["ip", "netns", "exec", &self.router()])
+    }
+
+    /// Gives both ends of the sender's link an address of that link: `fe80::2` on eth0, and `fe80::1` on the router's port1.
+    ///
+    /// # Panics
+    /// If ip refuses.
+    pub fn add_link_local(&self) {
+        run(&format!("ip -n {} addr add fe80::2/64 dev eth0 nodad", self.sender()));
+        run(&format!("ip -n {} addr add fe80::1/64 dev port1 nodad", self.router()));
+    }
+
     /// `tool` at the receiver.
     pub fn at_receiver(&self, tool: &Tool) -> Tool {
         tool.within(&["ip", "netns", "exec", &self.receiver()])
+    }
+
+    /// `tool` at the sender, where the server of names never answers for as long as what comes with it is held.
+    ///
+    /// # Panics
+    /// If the port of such a server cannot be had.
+    pub fn at_sender_without_names(&self, tool: &Tool) -> (Tool, impl Sized + use<>) {
+        let server = enter(&self.sender(), || UdpSocket::bind("127.0.0.1:53").expect("a free port"));
+        let directory = tempfile::tempdir().expect("room for a file");
+        let file = directory.path().join("resolv.conf");
+        std::fs::write(&file, "nameserver 127.0.0.1\n").expect("room for a file");
+        // ip-netns(8) gives what it executes mounts of its own.
+        let script = format!("mount --bind {} /etc/resolv.conf && exec \"$0\" \"$@\"", file.display());
+        let tool = tool.within(&["ip", "netns", "exec", &self.sender(), "sh", "-c", &script]);
+        (tool, (server, directory))
     }
 
     /// Limits what goes to the receiver: tc-tbf(8)'s arguments, such as `rate 10mbit burst 5000 latency 400ms`.
@@ -107,8 +140,27 @@ impl Drop for Bed {
     }
 }
 
-fn run(command: &str) {
+/// Runs a command, its words apart by spaces.
+///
+/// # Panics
+/// If it fails.
+pub fn run(command: &str) {
     let mut words = command.split_whitespace();
     let output = Command::new(words.next().unwrap_or_default()).args(words).output().expect("a command that is there");
     assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Does `action` in a thread inside the namespace with this name for `ip netns`.
+///
+/// # Panics
+/// If it is not there, or `action` panics.
+pub fn enter<T: Send>(namespace: &str, action: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            let there = File::open(format!("/run/netns/{namespace}")).expect("a namespace that is there");
+            setns(there, CloneFlags::CLONE_NEWNET).expect("root may enter");
+            action()
+        });
+        thread.join().expect("no panic")
+    })
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::netlink::{attribute, attributes, u8_of, u32_of, u64_of};
+use common::sys::netlink::{attribute, attributes, u8_of, u32_of, u64_of};
 
 /// A name of up to 15 bytes as the kernel has it: any bytes but `/`, `:` and white space. Also the name of a kind.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]

@@ -6,7 +6,6 @@ mod facts;
 mod habits;
 mod lines;
 mod link;
-mod netlink;
 mod netns;
 mod plan;
 mod record;

@@ -231,8 +231,8 @@ mod tests {
 
     use super::*;
     use crate::link::{Link, Name};
-    use crate::netlink::messages;
     use crate::settings::Settings;
+    use common::sys::netlink::messages;
 
     /// The interfaces of two machines as `RTM_GETLINK` dumps them (recorded from a kernel 6.18; the counters are those that
     /// ifconfig printed in the report "NFS over 100BASE-TX is slow").

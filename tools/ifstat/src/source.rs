@@ -11,10 +11,10 @@ use netlink_sys::protocols::NETLINK_ROUTE;
 use nix::sys::socket::{setsockopt, sockopt};
 
 use crate::link::{Counters, FIXED, Link, Name};
-use crate::netlink::{self, Dump, Netlink, Question};
 use crate::settings::Drivers;
 use crate::stack::Stack;
 use crate::tracker::{Span, Tracker};
+use common::sys::netlink::{self, Dump, Netlink, Question};
 
 /// Room for the notices of a storm: each takes about 2 KiB. Without privilege the kernel grants less.
 const NOTICES: usize = 8 << 20;
@@ -193,7 +193,7 @@ impl Source {
 /// `RTM_GETSTATS` (`linux/if_link.h`).
 mod counters {
     use super::{Counters, Question};
-    use crate::netlink::{attribute, u32_of};
+    use common::sys::netlink::{attribute, u32_of};
 
     const GET: u16 = 94;
     const LINK_64: u16 = 1;

@@ -9,8 +9,9 @@ use common::schema::ifstat::Interface;
 use netlink_sys::protocols::NETLINK_ROUTE;
 
 use crate::link::Link;
-use crate::netlink::{Netlink, Question, attribute, text_of, u32_of, u64_of};
 use crate::warning::LossPlace;
+use common::sys::netlink::{Netlink, Question};
+use common::sys::qdisc::Qdisc;
 
 /// What a layer has counted so far: absolute in its columns, gauges among them.
 #[derive(Debug, Clone)]
@@ -121,9 +122,6 @@ pub struct Stack {
     all_qdiscs: Question,
 }
 
-/// Length of struct tcmsg.
-const QDISC_FIXED: usize = 20;
-
 impl Stack {
     /// Opens what there is: a kernel without IPv6 has no file for it.
     pub fn open() -> anyhow::Result<Self> {
@@ -134,7 +132,7 @@ impl Stack {
             snmp6: file("snmp6"),
             netstat: file("netstat"),
             route: Netlink::open(NETLINK_ROUTE).context("cannot open netlink")?,
-            all_qdiscs: Question::new(libc::RTM_GETQDISC, &[0; QDISC_FIXED]),
+            all_qdiscs: Qdisc::all(),
         })
     }
 
@@ -153,9 +151,8 @@ impl Stack {
 
     /// The outermost queueing discipline of each interface: what its inner ones drop, it counts too.
     fn qdiscs(&mut self, links: &[&Link]) -> io::Result<Vec<Layer>> {
-        let mut found = Vec::new();
-        let _ = self.route.dump(&mut self.all_qdiscs, &mut found, |payload| qdisc(payload, links))?;
-        Ok(found)
+        let (found, _) = Qdisc::list(&mut self.route, &mut self.all_qdiscs)?;
+        Ok(found.into_iter().filter_map(|found| qdisc(found, links)).collect())
     }
 }
 
@@ -188,38 +185,24 @@ fn softnet(text: &str) -> Option<Layer> {
     (!cpus.is_empty()).then_some(layer)
 }
 
-/// Reads `RTM_NEWQDISC`: struct tcmsg, then kind and statistics (`linux/gen_stats.h`).
-fn qdisc(payload: &[u8], links: &[&Link]) -> Option<Layer> {
-    const ROOT: u32 = 0xffff_ffff;
-    const BASIC: u16 = 1;
-    const QUEUE: u16 = 3;
-    const PACKETS_64: u16 = 8;
-    let field = |place: usize| payload.get(place..).and_then(u32_of);
-    let (index, handle, parent) = (field(4)?, field(8)?, field(12)?);
-    let link = links.iter().find(|link| link.index == index && parent == ROOT)?;
-    let attributes = payload.get(QDISC_FIXED..)?;
-    let kind = attribute(attributes, libc::TCA_KIND).map(text_of).unwrap_or_default();
-    let statistics = attribute(attributes, libc::TCA_STATS2)?;
-    let basic = attribute(statistics, BASIC)?;
-    let queue = attribute(statistics, QUEUE)?;
-    let queue_field = |place: usize| queue.get(place * 4..).and_then(u32_of).map(u64::from);
-    let packets = attribute(statistics, PACKETS_64).and_then(u64_of);
-    let packets = packets.or_else(|| basic.get(8..).and_then(u32_of).map(u64::from));
+/// The layer that a qdisc of one of `links` is; `None` for inner ones and other interfaces'.
+fn qdisc(qdisc: Qdisc, links: &[&Link]) -> Option<Layer> {
+    let link = links.iter().find(|link| link.index == qdisc.index && qdisc.is_root())?;
+    // One without counters counts nothing.
+    let bytes = qdisc.sent[0]?;
     let mut layer = Layer::new("qdisc", link.name.text());
-    layer.generation = kind
-        .bytes()
-        .fold(u64::from(handle) << 32 | u64::from(index), |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
-    let dropped = queue_field(2);
-    layer.figures = [u64_of(basic), packets, dropped];
+    let number = u64::from(qdisc.handle) << 32 | u64::from(qdisc.index);
+    layer.generation = qdisc.kind.bytes().fold(number, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+    layer.figures = [Some(bytes), qdisc.sent[1], qdisc.dropped];
     layer.columns = Interface {
-        ifindex: Some(index.into()),
-        driver: Some(kind),
-        backlog_packets: queue_field(0),
-        backlog_bytes: queue_field(1),
-        dropped,
-        lost: dropped,
-        requeues: queue_field(3),
-        overlimits: queue_field(4),
+        ifindex: Some(qdisc.index.into()),
+        driver: Some(qdisc.kind),
+        backlog_packets: qdisc.backlog[0],
+        backlog_bytes: qdisc.backlog[1],
+        dropped: qdisc.dropped,
+        lost: qdisc.dropped,
+        requeues: qdisc.requeues,
+        overlimits: qdisc.overlimits,
         ..Interface::default()
     };
     Some(layer)

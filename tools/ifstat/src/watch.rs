@@ -109,7 +109,8 @@ impl Watch<'_, '_> {
         if let Some(stop::Reason::Signal(signal)) = self.session.stop.reason() {
             command.signal(signal);
         }
-        Ok(stop::wait_for(command.ended(), None)?)
+        stop::wait_for(command.ended(), None)?;
+        Ok(())
     }
 
     fn sample(&mut self) -> anyhow::Result<()> {

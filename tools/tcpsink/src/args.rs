@@ -1,7 +1,6 @@
 //! The command line as typed.
 #![allow(clippy::doc_markdown, reason = "the texts are help for a terminal first")]
 
-use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -9,6 +8,7 @@ use clap::{Parser, Subcommand};
 use common::cli::{IntervalArgs, OutputArgs, ScheduleArgs};
 use common::measure::crew::{self, CpuList};
 use common::net::access::GuardArgs;
+use common::net::address::Address;
 use common::net::peer::{DEFAULT_PORT, PeerArgs};
 use common::units;
 
@@ -79,7 +79,7 @@ pub struct ListenArgs {
     pub port: u16,
     /// Listen on this address only [default: all, IPv4 and IPv6]
     #[arg(long, value_name = "ADDR", hide_short_help = true)]
-    pub bind: Option<IpAddr>,
+    pub bind: Option<Address>,
     /// Serve one client, then end
     #[arg(long)]
     pub once: bool,
@@ -116,7 +116,7 @@ pub struct RouteArgs {
     pub peer: PeerArgs,
     /// Connect from this local address
     #[arg(long, value_name = "ADDR", hide_short_help = true, help_heading = "Other end")]
-    pub bind: Option<IpAddr>,
+    pub bind: Option<Address>,
     /// Connect through this network interface
     #[arg(long, value_name = "NAME", hide_short_help = true, help_heading = "Other end")]
     pub interface: Option<String>,

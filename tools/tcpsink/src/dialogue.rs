@@ -113,9 +113,9 @@ impl<'a> Dialogue<'a> {
     /// Opens the control connection and asks for the test.
     fn ask(&self, deadline: Instant, stop: &Stop) -> anyhow::Result<(Control, String)> {
         let args = &self.peer.args;
-        let mut addresses = args.addresses(deadline)?;
+        let mut addresses = args.addresses(deadline, stop)?;
         if let Some(local) = self.peer.options.bind {
-            addresses.retain(|address| address.is_ipv4() == local.is_ipv4());
+            addresses = local.reaching(&args.host.name, &addresses)?;
         }
         let stream = socket::connect(&addresses, &self.peer.options, deadline, stop).map_err(|error| {
             let is_refused = error

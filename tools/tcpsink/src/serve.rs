@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, anyhow, bail};
 use common::net::access::Secret;
 use common::net::listener::{Journal, Refusal};
+use common::net::peer_line;
 use common::schema::line::Flag;
 use common::schema::tcpsink::SCHEMA;
 use socket2::SockRef;
@@ -230,7 +231,7 @@ fn serve_test(
             let text = record.text()?;
             sink.journal.print(&text);
             // A client that is gone shows in its streams.
-            let _ = tell(FromSink::Line { text });
+            let _ = tell(FromSink::Line { text: peer_line::to_wire(&SCHEMA, &text)? });
             Ok(())
         })?;
         Ok((finished, streams))
@@ -258,7 +259,7 @@ fn serve_test(
             let _ = tell(FromSink::Failed { why: format!("{failure:#}") });
         }
         for text in concluded.lines {
-            let _ = tell(FromSink::Line { text });
+            let _ = tell(FromSink::Line { text: peer_line::to_wire(&SCHEMA, &text)? });
         }
     }
     let _ = tell(FromSink::End);

@@ -1,11 +1,12 @@
 //! TCP sockets: connect, listen, and the options of a connection, read back as granted.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
+use common::net::address::Address;
 use common::net::listener;
 use common::stop::{Stop, Stopped};
 use nix::sys::socket::setsockopt;
@@ -29,7 +30,7 @@ pub struct Options {
     /// `TCP_NODELAY`.
     pub nodelay: bool,
     /// Local address.
-    pub bind: Option<IpAddr>,
+    pub bind: Option<Address>,
     /// `SO_BINDTODEVICE`.
     pub interface: Option<String>,
 }
@@ -80,8 +81,7 @@ impl Options {
         if let Some(local) = self.bind {
             // The port is chosen at connect(2), per destination: more of them, and no clash (ip(7)).
             setsockopt(&socket, IpBindAddressNoPort, &true).context("--bind")?;
-            let local = SocketAddr::new(local, 0);
-            socket.bind(&local.into()).with_context(|| format!("--bind {}", local.ip()))?;
+            socket.bind(&local.with_port(0).into()).with_context(|| format!("--bind {local}"))?;
         }
         Ok(socket)
     }
@@ -146,7 +146,7 @@ fn failed(error: io::Error, address: SocketAddr) -> anyhow::Error {
 }
 
 /// Listens on `address`, or on all addresses of both families.
-pub fn listen(address: Option<IpAddr>, port: u16) -> anyhow::Result<TcpListener> {
+pub fn listen(address: Option<Address>, port: u16) -> anyhow::Result<TcpListener> {
     listener::on_all_families(address, port, listen_on)
 }
 

@@ -128,7 +128,10 @@ enum Reached {
 impl Opening<'_> {
     /// Agrees on `request` before `deadline`; the error is [`Stopped`] if the stop came first.
     pub fn open(&self, request: &Request, deadline: Instant) -> anyhow::Result<Opened> {
-        let addresses = self.peer.addresses(deadline)?;
+        let mut addresses = self.peer.addresses(deadline, self.stop)?;
+        if let Some(local) = self.path.bind {
+            addresses = local.reaching(&self.peer.host.name, &addresses)?;
+        }
         let mut deadline = deadline;
         let queue_until = Instant::now().checked_add(self.queue).unwrap_or(deadline);
         loop {

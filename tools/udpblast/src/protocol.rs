@@ -229,13 +229,13 @@ mod tests {
         let arrived = Arrived { expected: u64::MAX, received: 5, unsure: 1, ..Arrived::default() };
         let sent = Sent { count: 1 << 40, span: Duration::from_nanos(1_500_000_001) };
         for word in [
-            Word::Begin { label: Some("a \"b\"\n=ü%".into()) },
+            Word::Begin { label: Some("a \"b\" =ü%".into()) },
             Word::Begin { label: None },
             Word::Go,
             Word::End { streams: vec![sent, Sent::default()], whole: false, sure: true },
             Word::Report(vec![Report { arrived, jitter_ns: Some(5) }, Report::default()]),
             Word::Get { index: 3 },
-            Word::Line { index: 3, of: Some(4), text: "a,\"b\n\"\n".into() },
+            Word::Line { index: 3, of: Some(4), text: "a=b%0A c=\"%25".into() },
             Word::Failed { why: "x".into() },
             Word::Alive { taken: 7 },
             Word::Leave,

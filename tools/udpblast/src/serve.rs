@@ -7,7 +7,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use common::net::listener::Journal;
+use common::net::peer_line;
 use common::schema::line::Flag;
+use common::schema::udpblast::SCHEMA;
 use common::stop::Stop;
 
 use crate::args::ListenArgs;
@@ -174,6 +176,7 @@ fn measure(
     let emit = |record: &Record| {
         let text = record.text()?;
         shared.journal.print(&text);
+        let text = peer_line::to_wire(&SCHEMA, &text)?;
         let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
         lines.forget_before(talk.client_has());
         let index = lines.keep(text.clone());
@@ -258,7 +261,7 @@ impl Conclusion<'_> {
             if total.line.flags.has(Flag::Partial) {
                 self.shared.journal.note_partial();
             }
-            self.lines.keep(text);
+            self.lines.keep(peer_line::to_wire(&SCHEMA, &text)?);
         }
         let of = Some(self.lines.next());
         while self.is_there(begun) && self.talk.hear().is_ok() {

@@ -10,6 +10,7 @@ use nix::sys::socket::{
     ControlMessage, ControlMessageOwned, MsgFlags, SockaddrStorage, getsockopt, recvmsg, sendmsg, setsockopt, sockopt,
 };
 use rustix::net::sockopt::{Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery, set_ip_mtu_discover, set_ipv6_mtu_discover};
+use common::net::address::Address;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
 /// What a receiver asks for, bytes: 100 ms at 1 Gbit/s, with the kernel's overhead.
@@ -80,7 +81,7 @@ pub fn send_from(socket: &UdpSocket, own: Option<IpAddr>, to: SocketAddr, bytes:
 #[derive(Debug, Clone, Default)]
 pub struct Path {
     /// Local address.
-    pub bind: Option<IpAddr>,
+    pub bind: Option<Address>,
     /// `SO_BINDTODEVICE`.
     pub interface: Option<String>,
 }
@@ -93,7 +94,7 @@ impl Path {
             socket.bind_device(Some(name.as_bytes())).with_context(|| format!("--interface {name}"))?;
         }
         if let Some(local) = self.bind {
-            socket.bind(&SocketAddr::new(local, 0).into()).with_context(|| format!("--bind {local}"))?;
+            socket.bind(&local.with_port(0).into()).with_context(|| format!("--bind {local}"))?;
         }
         Ok(socket.connect(&address.into()).map(|()| socket.into()))
     }

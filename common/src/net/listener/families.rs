@@ -1,14 +1,16 @@
 //! Listening on both families.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use anyhow::Context;
+
+use crate::net::address::Address;
 
 /// Opens a socket on `address`, or on all addresses of both families through one socket (of IPv4 only, where there is no
 /// IPv6). `open` must not restrict a socket of IPv6 to that family.
 pub fn on_all_families<S>(
-    address: Option<IpAddr>,
+    address: Option<Address>,
     port: u16,
     open: impl Fn(SocketAddr) -> io::Result<S>,
 ) -> anyhow::Result<S> {
@@ -16,7 +18,7 @@ pub fn on_all_families<S>(
     let any_v4 = SocketAddr::from((Ipv4Addr::UNSPECIFIED, port));
     let (wanted, socket) = match address {
         Some(address) => {
-            let wanted = SocketAddr::new(address, port);
+            let wanted = address.with_port(port);
             (wanted, open(wanted))
         }
         None => match open(any_v6) {

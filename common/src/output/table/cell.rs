@@ -101,16 +101,6 @@ pub fn fitted(text: &str, width: usize, align: Align) -> String {
     cut
 }
 
-/// Text that does nothing to a terminal: control characters and those that turn the direction of writing are escaped.
-pub fn harmless(text: &str) -> String {
-    let turns = |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let mut plain = String::new();
-    for c in text.chars() {
-        if c.is_control() || turns(c) { plain.extend(c.escape_default()) } else { plain.push(c) }
-    }
-    plain
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,11 +120,5 @@ mod tests {
         assert_eq!(fitted("a-very-long-name", 6, Align::Left), "a-ver~");
         assert_eq!(fitted("漢字漢字", 6, Align::Left), "漢字~ ");
         assert_eq!(fitted("abc", 0, Align::Left), "");
-    }
-
-    #[test]
-    fn nothing_reaches_the_terminal_raw() {
-        assert_eq!(harmless("a\x1b[2Jb\n\u{202e}c"), "a\\u{1b}[2Jb\\n\\u{202e}c");
-        assert_eq!(harmless("köln"), "köln");
     }
 }

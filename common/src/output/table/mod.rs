@@ -17,8 +17,9 @@ use csv::StringRecord;
 
 use crate::schema::line::Flag;
 use crate::schema::{Holds, Schema};
+use crate::text::harmless;
 
-pub use cell::{Align, fitted, harmless};
+pub use cell::{Align, fitted};
 use cells::{Cells, Kind};
 use pick::{Known, Picked};
 use top::Top;

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use unicode_width::UnicodeWidthStr;
 
-use super::cell::{self, Align, BIT_RATES, BYTE_RATES, SIZES, TIMES, Unit, Units, harmless};
+use super::cell::{self, Align, BIT_RATES, BYTE_RATES, SIZES, TIMES, Unit, Units};
 use super::cells::{Cells, Side};
 use crate::schema::role::{Form, RoleKind, Shown};
 use crate::schema::{Column, Holds, Schema};
+use crate::text::harmless;
 use crate::units::digits;
 
 /// What a column of the table is made of, in the order in which they stand.

@@ -10,8 +10,8 @@ use netlink_sys::protocols::NETLINK_GENERIC;
 use super::Findings;
 use super::properties::on_off;
 use crate::link::Link;
-use crate::netlink::{Netlink, Question, attribute, attributes, text_of, u8_of, u32_of};
 use crate::settings;
+use common::sys::netlink::{Netlink, Question, attribute, attributes, text_of, u8_of, u32_of};
 
 /// How an attribute's value is told.
 #[derive(Debug, Clone, Copy)]

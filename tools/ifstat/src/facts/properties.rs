@@ -5,7 +5,7 @@ use netlink_sys::protocols::NETLINK_ROUTE;
 
 use super::Findings;
 use crate::link::{FIXED, Link};
-use crate::netlink::{Netlink, Question, attribute, text_of, u8_of, u32_of};
+use common::sys::netlink::{Netlink, Question, attribute, text_of, u8_of, u32_of};
 
 /// `enum`s of `linux/if.h` (RFC 2863).
 const OPERATIONAL_STATES: [&str; 7] = ["unknown", "notpresent", "down", "lowerlayerdown", "testing", "dormant", "up"];
