@@ -128,7 +128,7 @@ impl HandSender {
 
     /// Says how much was sent, and takes the listener's report.
     pub fn end(&self, sent: u64) -> String {
-        ask(&self.socket, || self.piece(&format!("end sent={sent} span=0 whole=1 sure=1")), "report")
+        ask(&self.socket, || self.piece(&format!("end sent={sent} span=0 whole=1 sure=1 words=0")), "report")
     }
 
     /// Says that it has all it wants.

@@ -40,7 +40,9 @@ pub fn transfer(kind: TestKind, args: &BlastArgs) -> anyhow::Result<Ending> {
         ..request(kind, &args.path, &args.schedule, Some(&args.datagram))?
     };
     if let Some(rate) = request.rate.filter(|rate| *rate < request.streams) {
-        return Err(Usage(format!("--rate {rate} is less than 1 bit/s for each of --streams {}", request.streams)).into());
+        return Err(
+            Usage(format!("--rate {rate} is less than 1 bit/s for each of --streams {}", request.streams)).into()
+        );
     }
     repeat(&args.path, request, &args.schedule, args.bytes.is_none(), &args.lines)
 }
@@ -64,7 +66,9 @@ fn request(
     let interval = schedule.interval.interval;
     if let Some(interval) = interval.filter(|interval| *interval < SHORTEST_INTERVAL) {
         let [given, least] = [interval, SHORTEST_INTERVAL].map(units::duration_text);
-        return Err(Usage(format!("--interval {given} is too short: the other end prints a line every {least} at most")));
+        return Err(Usage(format!(
+            "--interval {given} is too short: the other end prints a line every {least} at most"
+        )));
     }
     Ok(Request {
         kind,
@@ -149,7 +153,8 @@ impl<'a> Client<'a> {
     fn agree_and_run(&self, request: &Request) -> anyhow::Result<Exchange> {
         let deadline = Instant::now() + self.peer.connect_timeout;
         let stop = &self.session.stop;
-        let opening = Opening { peer: self.peer, path: &self.path, secret: self.secret.as_ref(), stop, queue: Duration::ZERO };
+        let opening =
+            Opening { peer: self.peer, path: &self.path, secret: self.secret.as_ref(), stop, queue: Duration::ZERO };
         let Opened { sockets, request, key, tag, idle } = opening.open(request, deadline)?;
         let joins = part::joins(&request, End::Client, udp::fits(&sockets[0]));
         let wishes = Wishes { buffer: request.buffer, fragment: request.fragment, joins, dscp: request.dscp };
@@ -172,7 +177,8 @@ impl<'a> Client<'a> {
         let mut plan = part::plan(&request, End::Client, agreed, speaker, &sockets[0])?;
         plan.cpus = self.cpus.clone();
         if !plan.role.leads() {
-            plan.max_time = request.length().map(|length| length.saturating_add(self.peer.idle_timeout + request.gap()));
+            plan.max_time =
+                request.length().map(|length| length.saturating_add(self.peer.idle_timeout + request.gap()));
         }
         let stop = stop.child()?;
         let progress = self.session.console.progress(request.time.map(|time| time + request.warmup));
@@ -225,8 +231,15 @@ impl<'a> Client<'a> {
     }
 
     /// Says that this end is done until the listener has told all, and builds this end's totals.
-    fn collect(&self, talk: &Talk, request: &Request, mut finished: Finished, is_sure: bool) -> anyhow::Result<Exchange> {
+    fn collect(
+        &self,
+        talk: &Talk,
+        request: &Request,
+        mut finished: Finished,
+        is_sure: bool,
+    ) -> anyhow::Result<Exchange> {
         let kind = request.kind;
+        let words = talk.said_pieces();
         // A receiver that knows how much was sent knows its counts, and tells them; a sender asks for them.
         let own_report = |finished: &Finished| -> Option<Vec<Report>> {
             let sent = talk.all_sent().filter(|_| kind == TestKind::Recv)?;
@@ -235,7 +248,7 @@ impl<'a> Client<'a> {
         let done = |finished: &Finished| match own_report(finished) {
             Some(report) => Word::Report(report),
             None if kind == TestKind::Recv => Word::Leave,
-            None => Word::End { streams: finished.all_sent(), whole: !finished.is_cut, sure: is_sure },
+            None => Word::End { streams: finished.all_sent(), whole: !finished.is_cut, sure: is_sure, words },
         };
         let is_stopped = || self.session.stop.is_set();
         let begun = Instant::now();
@@ -260,7 +273,8 @@ impl<'a> Client<'a> {
             if said.is_none_or(|at| at.elapsed() >= RETRY) {
                 said = Some(Instant::now());
                 let get = talk.missing().map(|index| Word::Get { index });
-                is_there = talk.say_everywhere(&done(&finished)).is_ok() && get.is_none_or(|word| talk.say(&word).is_ok());
+                is_there =
+                    talk.say_everywhere(&done(&finished)).is_ok() && get.is_none_or(|word| talk.say(&word).is_ok());
             }
             let before = talk.missing();
             if !is_there || talk.hear().is_err() {

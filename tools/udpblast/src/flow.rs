@@ -13,7 +13,7 @@ use common::measure::watch::{self, Gauge, Halt, Measurement, Verdict};
 use common::schema::line::Flag;
 use common::stop::Stop;
 
-use crate::engine::{Inbox, Lane, Own};
+use crate::engine::{Inbox, Lane, Offload, Own};
 use crate::plan::Plan;
 use crate::protocol::{Report, Sent};
 use crate::record::{self, Counted, Known, Pinged, Record};
@@ -69,6 +69,8 @@ pub fn run(
     let mut account = AccountGauge { plan: &plan, lanes: track.lanes(), limit, emit };
     let watch::Finished { total, is_cut, failure, .. } = measurement.run(&track, works, &mut account)?;
     let length = track.first().map_or(Duration::ZERO, |first| total.to.snapshot.at.saturating_duration_since(first));
+    // Lines have whole microseconds, and the other end's are not to be fewer.
+    let length = Duration::from_micros(u64::try_from(length.as_nanos().div_ceil(1000)).unwrap_or(u64::MAX));
     let left_early = is_cut && failure.is_none() && !inbox.has_ended();
     Ok(Finished { plan, all: total, length, is_cut, left_early, failure })
 }
@@ -84,12 +86,18 @@ struct AccountGauge<'a> {
 
 fn counted(lane: &Lane) -> Counted {
     let own = &lane.own;
-    let (arrived, jitter_us) = own.with_tally(|tally| (tally.arrived(), tally.jitter_us()));
+    let (mut arrived, jitter_us, tail_drops) =
+        own.with_tally(|tally| (tally.arrived(), tally.jitter_us(), tally.tail_drops()));
+    if own.offload() != Offload::Gro {
+        // Buffers might have been joined, and none was.
+        arrived.unsure = 0;
+    }
     let [sent, lost, late, duplicated, open] =
         [&own.pings.sent, &own.pings.lost, &own.pings.late, &own.pings.duplicated, &own.pings.open]
             .map(|count| count.load(Ordering::Relaxed));
     let pings = Pinged { sent, lost, late, duplicated, open };
-    Counted { arrived, jitter_us, sender_drops: own.sender_drops.load(Ordering::Relaxed), pings, offload: own.offload() }
+    let sender_drops = own.sender_drops.load(Ordering::Relaxed);
+    Counted { arrived, jitter_us, tail_drops, sender_drops, pings, offload: own.offload() }
 }
 
 impl Gauge for AccountGauge<'_> {
@@ -156,8 +164,9 @@ impl Finished {
     }
 
     /// What arrived here of what was `sent`, without the warm-up's, by stream; `expected` is how many of `sent` are meant.
-    /// What was sent after this end had left is no loss. If pieces of words are missing, the socket may have dropped them.
-    pub fn reports(&self, sent: &[Sent], missing_pieces: u64) -> Vec<Report> {
+    /// What was sent after this end had left is no loss. Pieces of words that are `missing`, of those that came beside the
+    /// data and of those that came after, may be what the socket dropped.
+    pub fn reports(&self, sent: &[Sent], missing: (u64, u64)) -> Vec<Report> {
         let report = |(index, (from, to)): (usize, (&Counted, &Counted))| {
             let (base, end) = (from.arrived, to.arrived);
             let sent = match sent.get(index) {
@@ -165,8 +174,8 @@ impl Finished {
                 _ => end.expected,
             };
             let mut arrived = Arrived { expected: sent.saturating_sub(base.expected), ..end.since(base) };
-            if arrived.socket_drops > 0 && missing_pieces > 0 {
-                arrived.unsure += missing_pieces;
+            if (arrived.socket_drops > 0 && missing.0 > 0) || (to.tail_drops > 0 && missing.1 > 0) {
+                arrived.unsure += 1;
             }
             Report::new(arrived, to.jitter_us)
         };
@@ -186,12 +195,10 @@ impl Finished {
             });
             of_report.unwrap_or_else(|| match self.plan.role {
                 Role::Blast(_) => Known { sent: Some(ops_in(&self.all, index)), ..Known::default() },
-                Role::Receive(_) => Known {
-                    arrived: Some(to.arrived.since(from.arrived)),
-                    jitter_us: to.jitter_us,
-                    ..Known::default()
-                },
-                Role::Ping(_) | Role::Pong { .. } => Known::default(),
+                Role::Receive(_) | Role::Pong { .. } => {
+                    Known { arrived: Some(to.arrived.since(from.arrived)), jitter_us: to.jitter_us, ..Known::default() }
+                }
+                Role::Ping(_) => Known::default(),
             })
         };
         let known: Vec<_> = self.all.from.state.iter().zip(&self.all.to.state).enumerate().map(known).collect();

@@ -128,17 +128,16 @@ impl Letter {
                 .with("tag", tag)
                 .with("idle", micros(*idle))
                 .end(),
-            Self::Refused { nonce, is_full, why } => Words::new(TAG, "refused")
-                .with("nonce", nonce)
-                .with("full", u8::from(*is_full))
-                .with("why", why)
-                .end(),
+            Self::Refused { nonce, is_full, why } => {
+                Words::new(TAG, "refused").with("nonce", nonce).with("full", u8::from(*is_full)).with("why", why).end()
+            }
         }
     }
 
     /// A start with its proof, if there is a secret.
     pub fn start(nonce: String, cookie: String, request: Request, secret: Option<&Secret>) -> Self {
-        let bare = Self::Start { nonce: nonce.clone(), cookie: cookie.clone(), request: request.clone().into(), proof: None };
+        let bare =
+            Self::Start { nonce: nonce.clone(), cookie: cookie.clone(), request: request.clone().into(), proof: None };
         let proof = secret.map(|secret| secret.proof(&cookie, bare.text().trim_end()));
         Self::Start { nonce, cookie, request: Box::new(request), proof }
     }
@@ -171,11 +170,9 @@ impl Letter {
                 tag: u32::try_from(values.number("tag")?).map_err(|_| WireError::BadValue("tag"))?,
                 idle: values.positive_time("idle")?,
             }),
-            "refused" => Ok(Self::Refused {
-                nonce: nonce(&values)?,
-                is_full: values.flag("full")?,
-                why: values.text("why")?,
-            }),
+            "refused" => {
+                Ok(Self::Refused { nonce: nonce(&values)?, is_full: values.flag("full")?, why: values.text("why")? })
+            }
             _ => Err(WireError::UnknownWord(word)),
         }
     }
@@ -230,12 +227,8 @@ mod tests {
     fn every_letter_survives_the_wire() {
         let nonce = "00ff".to_owned();
         let cookie = "ff00".to_owned();
-        let start = |proof| Letter::Start {
-            nonce: nonce.clone(),
-            cookie: cookie.clone(),
-            request: Box::new(request()),
-            proof,
-        };
+        let start =
+            |proof| Letter::Start { nonce: nonce.clone(), cookie: cookie.clone(), request: Box::new(request()), proof };
         for letter in [
             Letter::Hello { nonce: nonce.clone() },
             Letter::Challenge { nonce: nonce.clone(), cookie: cookie.clone(), can: ABILITIES.into() },

@@ -261,7 +261,8 @@ impl Listener {
                 self.join(mail, nonce, cookie, key, stream);
             }
             Err(WireError::Foreign | WireError::OtherVersion(..)) => {
-                if let Some(answer) = letter::answer_to_former(&mail.bytes).filter(|_| mail.bytes.len() >= HELLO_BYTES) {
+                if let Some(answer) = letter::answer_to_former(&mail.bytes).filter(|_| mail.bytes.len() >= HELLO_BYTES)
+                {
                     self.reply(mail, &answer);
                 }
             }
@@ -404,7 +405,8 @@ impl Listener {
 /// More than so many bits per second, or more than falls to a tenth of a second at a time: a datagram by itself may.
 fn is_too_fast(request: &Request, most: u64) -> bool {
     let portion = u128::from(request.burst.unwrap_or(1)) * u128::from(request.size.unwrap_or(MAX_DATAGRAM)) * 8;
-    let is_burst = request.burst.is_some_and(|burst| burst > 1) && portion * u128::from(request.streams) > u128::from(most / 10);
+    let is_burst =
+        request.burst.is_some_and(|burst| burst > 1) && portion * u128::from(request.streams) > u128::from(most / 10);
     request.kind != TestKind::Ping && (request.rate.is_none_or(|rate| rate > most) || is_burst)
 }
 

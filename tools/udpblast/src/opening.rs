@@ -108,9 +108,19 @@ impl Asker {
 /// What an asker was told.
 #[derive(Debug)]
 enum Said {
-    Challenge { cookie: String, can: String },
-    Ok { key: u64, tag: u32, idle: Duration },
-    Refused { is_full: bool, why: String },
+    Challenge {
+        cookie: String,
+        can: String,
+    },
+    Ok {
+        key: u64,
+        tag: u32,
+        idle: Duration,
+    },
+    Refused {
+        is_full: bool,
+        why: String,
+    },
     /// In the protocol before this one.
     Former,
     Strange,
@@ -146,7 +156,10 @@ impl Opening<'_> {
                 Reached::Full(why) => {
                     let now = Instant::now();
                     if now >= queue_until {
-                        bail!("the listener refused: {why}{}", if self.queue.is_zero() { "; --queue waits" } else { "" });
+                        bail!(
+                            "the listener refused: {why}{}",
+                            if self.queue.is_zero() { "; --queue waits" } else { "" }
+                        );
                     }
                     self.stop.wait(&[], Some(queue_until.min(now + QUEUE_AGAIN)))?;
                     deadline = Instant::now() + self.peer.connect_timeout;
@@ -156,11 +169,7 @@ impl Opening<'_> {
     }
 
     /// The first address that answers.
-    fn challenge(
-        &self,
-        addresses: &[SocketAddr],
-        deadline: Instant,
-    ) -> anyhow::Result<(Asker, String, String)> {
+    fn challenge(&self, addresses: &[SocketAddr], deadline: Instant) -> anyhow::Result<(Asker, String, String)> {
         let mut waiting = addresses.iter();
         let mut askers: Vec<Asker> = Vec::new();
         let mut last: Option<anyhow::Error> = None;
@@ -197,10 +206,13 @@ impl Opening<'_> {
                     Ok(Some(Said::Challenge { cookie, can })) => return Ok((askers.swap_remove(place), cookie, can)),
                     Ok(Some(Said::Refused { why, .. })) => bail!("the listener refused: {why}"),
                     Ok(Some(Said::Former)) => {
-                        bail!("the listener there is of an earlier version, which this one does not speak: bring it up to date")
+                        bail!(
+                            "the listener there is of an earlier version, which this one does not speak: bring it up to date"
+                        )
                     }
                     Ok(Some(Said::Strange)) => {
-                        strange = Some(anyhow::anyhow!("something answers there, but it is no udpblast of this version"));
+                        strange =
+                            Some(anyhow::anyhow!("something answers there, but it is no udpblast of this version"));
                     }
                     Ok(_) => {}
                     Err(_) => {
@@ -240,7 +252,9 @@ impl Opening<'_> {
     fn join(&self, first: &Asker, key: u64, streams: u64, deadline: Instant) -> anyhow::Result<Vec<UdpSocket>> {
         let mut askers = Vec::new();
         for _ in 1..streams {
-            askers.push(Asker::new(first.address, self.path)?.with_context(|| format!("cannot reach {}", first.address))?);
+            askers.push(
+                Asker::new(first.address, self.path)?.with_context(|| format!("cannot reach {}", first.address))?,
+            );
         }
         let mut joined: Vec<(u64, UdpSocket)> = Vec::new();
         let mut numbers: Vec<u64> = (1..streams).collect();

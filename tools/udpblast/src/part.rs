@@ -96,7 +96,8 @@ fn role(request: &Request, end: End, agreed: Agreed) -> Role {
         }
         (TestKind::Ping, End::Client) => {
             // A response is given up before the other end is.
-            Role::Ping(Pinging { tag, size, every: request.every, patience: patience.max(PATIENCE) })
+            let time = request.time.map(|time| time + request.warmup);
+            Role::Ping(Pinging { tag, size, every: request.every, time, patience: patience.max(PATIENCE) })
         }
         (TestKind::Ping, End::Listener) => Role::Pong { tag, patience: patience.saturating_add(PATIENCE) },
     }

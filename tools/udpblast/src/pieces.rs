@@ -7,7 +7,7 @@
 //!
 //! A word has the same number each time it is said, so that the pieces of several attempts complete each other.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use common::net::wire::{self, Words};
@@ -54,10 +54,41 @@ pub fn cut(word: &str, key: u64, most: usize, count: &mut u64) -> Vec<Vec<u8>> {
 #[derive(Debug, Default)]
 pub struct Pieces {
     open: VecDeque<Open>,
-    /// Pieces heard.
-    heard: u64,
-    /// One above the highest number of a piece.
-    next: u64,
+    heard: Numbers,
+}
+
+/// Most numbers of pieces that are remembered behind a gap.
+const MAX_NUMBERS: usize = 4096;
+
+/// The numbers of the pieces that were heard.
+#[derive(Debug, Default)]
+struct Numbers {
+    /// All below were heard.
+    all_below: u64,
+    /// And these.
+    more: BTreeSet<u64>,
+}
+
+impl Numbers {
+    fn add(&mut self, number: u64) {
+        if number < self.all_below || self.more.len() == MAX_NUMBERS {
+            return;
+        }
+        self.more.insert(number);
+        while self.more.remove(&self.all_below) {
+            self.all_below += 1;
+        }
+    }
+
+    /// One above the highest.
+    fn next(&self) -> u64 {
+        self.more.last().map_or(self.all_below, |last| last.saturating_add(1))
+    }
+
+    fn missing_below(&self, number: u64) -> u64 {
+        let heard = self.all_below.min(number) + self.more.range(..number).count() as u64;
+        number.saturating_sub(heard)
+    }
 }
 
 #[derive(Debug)]
@@ -80,12 +111,10 @@ pub enum Heard {
 impl Pieces {
     /// Takes a datagram of a test with this secret number.
     pub fn take(&mut self, datagram: &[u8], key: u64) -> Heard {
-        let Some((head, bytes)) = head(datagram).filter(|(head, bytes)| head.key == key && bytes.len() <= PIECE)
-        else {
+        let Some((head, bytes)) = head(datagram).filter(|(head, bytes)| head.key == key && bytes.len() <= PIECE) else {
             return Heard::Stranger;
         };
-        self.heard += 1;
-        self.next = self.next.max(head.n.saturating_add(1));
+        self.heard.add(head.n);
         let text = match head.of {
             1 => Some(bytes.to_vec()),
             _ => self.put(&head, bytes),
@@ -96,9 +125,15 @@ impl Pieces {
         }
     }
 
-    /// Pieces that were sent and have not come, as far as the numbers of those that have come tell.
-    pub fn missing(&self) -> u64 {
-        self.next.saturating_sub(self.heard)
+    /// Of the first so many pieces that were sent those that have not come.
+    pub fn missing_of(&self, first: u64) -> u64 {
+        self.heard.missing_below(first)
+    }
+
+    /// Of the pieces after the first so many those that have not come, as far as the numbers of those that have come tell.
+    pub fn missing_after(&self, first: u64) -> u64 {
+        let all = self.heard.missing_below(self.heard.next());
+        all.saturating_sub(self.heard.missing_below(first.min(self.heard.next())))
     }
 
     fn put(&mut self, head: &Head, bytes: &[u8]) -> Option<Vec<u8>> {
@@ -164,7 +199,7 @@ mod tests {
             assert!(datagrams.iter().all(|datagram| datagram.len() <= PIECE + HEADER_ROOM));
             assert_eq!(heard(&mut pieces, &datagrams), [word]);
         }
-        assert_eq!((count, pieces.missing()), (12, 0));
+        assert_eq!((count, pieces.missing_of(count), pieces.missing_after(0)), (12, 0, 0));
     }
 
     #[test]
@@ -173,11 +208,12 @@ mod tests {
         for datagram in cut(&"x".repeat(3000), KEY + 1, 1000, &mut 0) {
             assert_eq!(pieces.take(&datagram, KEY), Heard::Stranger);
         }
-        for strange in ["", "\n", "udpblast/2 piece\n", "udpblast/1 end sent=5\n", "udpblast/2 piece key=0123456789abcdef"]
+        for strange in
+            ["", "\n", "udpblast/2 piece\n", "udpblast/1 end sent=5\n", "udpblast/2 piece key=0123456789abcdef"]
         {
             assert_eq!(pieces.take(strange.as_bytes(), KEY), Heard::Stranger, "{strange}");
         }
-        assert_eq!((pieces.missing(), pieces.open.len()), (0, 0));
+        assert_eq!((pieces.missing_after(0), pieces.open.len()), (0, 0));
     }
 
     #[test]
@@ -193,13 +229,15 @@ mod tests {
     #[test]
     fn what_is_missing_is_known_from_the_numbers() {
         let (mut count, mut pieces) = (0, Pieces::default());
-        for word in ["a", "b", "c", "d"] {
+        for word in ["a", "b", "c", "d", "e", "f"] {
             let datagrams = cut(word, KEY, 1000, &mut count);
-            if word != "b" {
+            if word != "b" && word != "e" {
+                heard(&mut pieces, &datagrams);
                 heard(&mut pieces, &datagrams);
             }
         }
-        assert_eq!(pieces.missing(), 1);
+        assert_eq!((pieces.missing_of(1), pieces.missing_of(3), pieces.missing_of(8)), (0, 1, 4));
+        assert_eq!((pieces.missing_after(0), pieces.missing_after(3), pieces.missing_after(5)), (2, 1, 0));
     }
 
     proptest! {

@@ -4,7 +4,7 @@
 //! client: begin label=...                                    listener: go
 //! data (packet.rs), one way or both; the listener's lines of the intervals: line index=0 text=...
 //! either: alive taken=N
-//! the sender: end sent=N,... span=NS,... whole=1 sure=1       the receiver: report received=N,... lost=...
+//! the sender: end sent=N,... span=NS,... ...                 the receiver: report received=N,... lost=...
 //! client: get index=I                                        listener: line index=I of=N text=...
 //! either, before its time: leave                          client: bye
 //! ```
@@ -57,6 +57,8 @@ pub enum Word {
         whole: bool,
         /// Whether what was lost on the sender's own host is in its counts.
         sure: bool,
+        /// Pieces of words that it sent before this one, the first time.
+        words: u64,
     },
     /// Receiver: what came of each stream.
     Report(Vec<Report>),
@@ -125,11 +127,12 @@ impl Word {
         match self {
             Self::Begin { label } => word("begin").with_some("label", label.as_ref()).end(),
             Self::Go => word("go").end(),
-            Self::End { streams, whole, sure } => word("end")
+            Self::End { streams, whole, sure, words } => word("end")
                 .with("sent", list(streams, |sent| Some(sent.count)))
                 .with("span", list(streams, |sent| u64::try_from(sent.span.as_nanos()).ok()))
                 .with("whole", u8::from(*whole))
                 .with("sure", u8::from(*sure))
+                .with("words", words)
                 .end(),
             Self::Report(reports) => {
                 let with = |words: Words, (name, field): &Field| {
@@ -167,7 +170,8 @@ impl Word {
                     return Err(WireError::BadValue("span"));
                 }
                 let streams = counts.into_iter().zip(spans).map(sent).collect::<Result<_, _>>()?;
-                Ok(Self::End { streams, whole: values.flag("whole")?, sure: values.flag("sure")? })
+                let (whole, sure) = (values.flag("whole")?, values.flag("sure")?);
+                Ok(Self::End { streams, whole, sure, words: values.number("words")? })
             }
             "report" => Ok(Self::Report(reports(&values)?)),
             "get" => Ok(Self::Get { index: values.number("index")? }),
@@ -232,7 +236,7 @@ mod tests {
             Word::Begin { label: Some("a \"b\" =ü%".into()) },
             Word::Begin { label: None },
             Word::Go,
-            Word::End { streams: vec![sent, Sent::default()], whole: false, sure: true },
+            Word::End { streams: vec![sent, Sent::default()], whole: false, sure: true, words: 3 },
             Word::Report(vec![Report { arrived, jitter_ns: Some(5) }, Report::default()]),
             Word::Get { index: 3 },
             Word::Line { index: 3, of: Some(4), text: "a=b%0A c=\"%25".into() },
@@ -247,8 +251,11 @@ mod tests {
 
     #[test]
     fn lists_of_different_lengths_are_refused() {
-        for text in ["end sent=1,2 span=1 whole=1 sure=1", "end sent= span= whole=1 sure=1", "report jitter=1,2 expected=1"]
-        {
+        for text in [
+            "end sent=1,2 span=1 whole=1 sure=1 words=0",
+            "end sent= span= whole=1 sure=1 words=0",
+            "report jitter=1,2 expected=1",
+        ] {
             assert!(Word::parse(&format!("{TAG} {text}\n")).is_err(), "{text}");
         }
     }
@@ -256,7 +263,7 @@ mod tests {
     proptest! {
         #[test]
         fn arbitrary_words_are_refused_or_mean_themselves(
-            text in "(begin|go|end|report|get|line|failed|alive|leave|bye)( (label|sent|span|whole|sure|index|of|text|taken)=[ -~]{0,20}){0,8}",
+            text in "(begin|go|end|report|get|line|failed|alive|leave|bye)( (label|sent|span|whole|sure|words|index|of|text|taken)=[ -~]{0,20}){0,8}",
         ) {
             if let Ok(word) = Word::parse(&format!("{TAG} {text}\n")) {
                 prop_assert_eq!(Word::parse(&word.text()), Ok(word));

@@ -21,6 +21,8 @@ pub struct Counted {
     pub arrived: Arrived,
     /// Jitter, microseconds.
     pub jitter_us: Option<f64>,
+    /// Drops of the receiver's socket after the last datagram.
+    pub tail_drops: u64,
     /// Refused by the sender's own host.
     pub sender_drops: u64,
     /// A pinging client's account.
@@ -108,7 +110,8 @@ struct Echo {
 impl Echo {
     /// A request came back, or was lost, or is on its way and no loss. The listener's count is of the whole run.
     fn of(plan: &Plan, cut: &Cut<Vec<Counted>>, answered: u64, arrived: Option<Arrived>) -> Self {
-        let [from, to] = [&cut.from, &cut.to].map(|mark| mark.state.first().map(|counted| counted.pings).unwrap_or_default());
+        let [from, to] =
+            [&cut.from, &cut.to].map(|mark| mark.state.first().map(|counted| counted.pings).unwrap_or_default());
         let lost = to.lost - from.lost;
         let is_settled = cut.span == Span::Total && to.open == 0 && plan.warmup.is_zero();
         let forward = arrived.filter(|_| is_settled).map(|arrived| to.sent.saturating_sub(arrived.received));
@@ -135,10 +138,11 @@ fn of(plan: &Plan, cut: &Cut<Vec<Counted>>, streams: Range<usize>, known: Known)
     let received = echo.received.or(arrived.map(|arrived| arrived.received));
     let lost = sent.zip(received).map(|(sent, received)| sent.saturating_sub(received));
     // Where nothing was lost, that is known of every place.
-    let drops = sent.zip(arrived).filter(|_| !plan.role.is_echo()).and_then(|(sent, arrived)| match arrived.losses(sent) {
-        (0, _) => Some(0),
-        (_, drops) => drops.filter(|_| is_sure),
-    });
+    let drops =
+        sent.zip(arrived).filter(|_| !plan.role.is_echo()).and_then(|(sent, arrived)| match arrived.losses(sent) {
+            (0, _) => Some(0),
+            (_, drops) => drops.filter(|_| is_sure),
+        });
     let recorded = cut.latencies.get(streams.clone()).map(Latencies::sum).unwrap_or_default();
     let latency = recorded.percentiles();
     // A transaction is two datagrams.

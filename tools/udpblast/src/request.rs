@@ -123,13 +123,12 @@ impl Request {
     /// Reads what follows the word.
     pub fn read(values: &Values) -> Result<Self, WireError> {
         let any = |values: &Values, key| values.within(key, u64::MAX);
-        let spaced = |values: &Values, key| {
-            values.time(key).and_then(
-                |time| {
-                    if time < SHORTEST_INTERVAL { Err(WireError::BadValue(key)) } else { Ok(time) }
-                },
-            )
-        };
+        let spaced =
+            |values: &Values, key| {
+                values
+                    .time(key)
+                    .and_then(|time| if time < SHORTEST_INTERVAL { Err(WireError::BadValue(key)) } else { Ok(time) })
+            };
         let request = Self {
             kind: match values.text("kind")?.as_str() {
                 "send" => TestKind::Send,
@@ -192,7 +191,8 @@ impl Request {
     /// The time between two portions of a stream, at least: what no end may take for silence.
     pub fn gap(&self) -> Duration {
         let portion = u128::from(self.burst.unwrap_or(1)) * u128::from(self.size.unwrap_or(MAX_DATAGRAM));
-        let of_rate = self.rate.map(|rate| portion * 8 * 1_000_000_000 * u128::from(self.streams) / u128::from(rate.max(1)));
+        let of_rate =
+            self.rate.map(|rate| portion * 8 * 1_000_000_000 * u128::from(self.streams) / u128::from(rate.max(1)));
         let of_rate = of_rate.map(|nanos| Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)));
         [of_rate, self.every].into_iter().flatten().max().unwrap_or_default()
     }
@@ -270,7 +270,8 @@ pub mod tests {
     fn gaps_and_lengths_are_known_in_advance() {
         let slow = Request { rate: Some(800), size: Some(100), burst: None, streams: 1, ..request() };
         assert_eq!(slow.gap(), Duration::from_secs(1));
-        let amount = Request { time: None, bytes: Some(1_000_000), rate: Some(8_000), warmup: Duration::ZERO, ..request() };
+        let amount =
+            Request { time: None, bytes: Some(1_000_000), rate: Some(8_000), warmup: Duration::ZERO, ..request() };
         assert_eq!(amount.length(), Some(Duration::from_secs(1000)));
         assert_eq!(Request { rate: None, ..amount }.length(), None);
     }

@@ -61,9 +61,11 @@ impl Role {
     pub fn of_stream(&self, index: u64, streams: u64) -> Self {
         let share = |all: u64| all / streams + u64::from(index < all % streams);
         match *self {
-            Self::Blast(blast) => {
-                Self::Blast(Blast { rate: blast.rate.map(|all| share(all).max(1)), quota: blast.quota.map(share), ..blast })
-            }
+            Self::Blast(blast) => Self::Blast(Blast {
+                rate: blast.rate.map(|all| share(all).max(1)),
+                quota: blast.quota.map(share),
+                ..blast
+            }),
             other => other,
         }
     }

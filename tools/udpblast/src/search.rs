@@ -84,7 +84,12 @@ pub fn search(args: &SearchArgs) -> anyhow::Result<Ending> {
         return Ok(ending);
     }
     let Some(mut best) = best else {
-        bail!("{}: even {} lost more than {} %", args.path.peer.context(), units::bit_rate_text(rate as f64), args.loss);
+        bail!(
+            "{}: even {} lost more than {} %",
+            args.path.peer.context(),
+            units::bit_rate_text(rate as f64),
+            args.loss
+        );
     };
     if let Some(mut answer) = best.own.pop() {
         answer.line.test = "udp_search";

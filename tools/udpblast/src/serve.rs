@@ -291,6 +291,7 @@ impl Conclusion<'_> {
     fn report(&self, finished: &Finished, is_sure: bool, begun: Instant) -> Option<Vec<Report>> {
         let mut said: Option<Instant> = None;
         let sender = self.request.kind == TestKind::Recv;
+        let words = self.talk.said_pieces();
         loop {
             let report = if sender {
                 self.talk.report()
@@ -302,7 +303,7 @@ impl Conclusion<'_> {
             }
             if said.is_none_or(|at| at.elapsed() >= RETRY) {
                 said = Some(Instant::now());
-                let end = || Word::End { streams: finished.all_sent(), whole: !finished.is_cut, sure: is_sure };
+                let end = || Word::End { streams: finished.all_sent(), whole: !finished.is_cut, sure: is_sure, words };
                 // A client that sends is to say how much it has.
                 let _ = if sender { self.talk.say_everywhere(&end()) } else { self.talk.say(&Word::Leave) };
             }

@@ -64,10 +64,13 @@ struct State {
     of: Option<u64>,
     /// Lines taken out in their order.
     taken: u64,
+    /// As the other end was told.
+    told_taken: u64,
     /// Lines that the client has.
     client_has: u64,
     sent: Option<Vec<Sent>>,
     is_sure: bool,
+    words_before_end: u64,
     report: Option<Vec<Report>>,
     failed: Option<String>,
     has_left: bool,
@@ -176,9 +179,15 @@ impl Talk {
         self.state().is_over
     }
 
-    /// Pieces of words that the other end sent, as far as is known, and that have not come.
-    pub fn missing_pieces(&self) -> u64 {
-        self.state().pieces.missing()
+    /// Pieces of words of a sender that have not come: of those while it sent data, and of those after.
+    pub fn missing_pieces(&self) -> (u64, u64) {
+        let state = self.state();
+        (state.pieces.missing_of(state.words_before_end), state.pieces.missing_after(state.words_before_end))
+    }
+
+    /// Pieces of words that this end has said.
+    pub fn said_pieces(&self) -> u64 {
+        self.state().said
     }
 
     /// Pieces that this host's own queue refused.
@@ -231,6 +240,22 @@ impl Talk {
     /// Says it over every stream: the receivers learn from it what their sockets dropped at the very end.
     pub fn say_everywhere(&self, word: &Word) -> io::Result<()> {
         self.say_over(&self.sockets, word)
+    }
+
+    /// As the beat of an end that sends data, which is beat enough: says which lines it has, if they are more.
+    fn beat_beside_data(&self) {
+        let state = self.state();
+        if state.taken > state.told_taken && state.spoke_at.is_none_or(|at| at.elapsed() >= self.beat) {
+            self.tell_taken(state);
+        }
+    }
+
+    fn tell_taken(&self, mut state: MutexGuard<'_, State>) {
+        let taken = state.taken;
+        state.told_taken = taken;
+        drop(state);
+        // One that is lost is followed by the next.
+        let _ = self.say(&Word::Alive { taken });
     }
 
     fn say_over(&self, sockets: &[UdpSocket], word: &Word) -> io::Result<()> {
@@ -292,11 +317,12 @@ impl State {
                 is_new = is_wanted && self.lines.insert(index, text).is_none();
                 self.of = self.of.or(of);
             }
-            Word::End { streams, whole, sure } => {
+            Word::End { streams, whole, sure, words } => {
                 is_new = self.sent.is_none();
                 if is_new {
                     self.sent = Some(streams);
                     self.is_sure = sure;
+                    self.words_before_end = words;
                 }
                 self.was_cut |= !whole;
                 self.wants_report = true;
@@ -365,10 +391,7 @@ impl Inbox for Talk {
     fn beat(&self) {
         let state = self.state();
         if state.spoke_at.is_none_or(|at| at.elapsed() >= self.beat) {
-            let taken = state.taken;
-            drop(state);
-            // One that is lost is followed by the next.
-            let _ = self.say(&Word::Alive { taken });
+            self.tell_taken(state);
         }
     }
 }
@@ -418,7 +441,7 @@ fn attend(
         if talk.silence() >= idle_timeout {
             bail!("the other end fell silent (--idle-timeout)");
         }
-        talk.beat();
+        talk.beat_beside_data();
     }
     Ok(())
 }

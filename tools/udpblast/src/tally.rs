@@ -14,6 +14,8 @@ pub struct Tally {
     counts: Arrived,
     drops_at_last: u32,
     jitter: Jitter,
+    /// Drops of the socket since the last datagram: they may have been words.
+    tail_drops: u64,
 }
 
 /// What arrived, at one moment.
@@ -55,6 +57,7 @@ impl Default for Tally {
             counts: Arrived::default(),
             drops_at_last: 0,
             jitter: Jitter::default(),
+            tail_drops: 0,
         }
     }
 }
@@ -134,6 +137,17 @@ impl Tally {
         }
     }
 
+    /// The same after the last datagram, before a word.
+    pub fn overflowed_at_end(&mut self, drops: u32, may_be_joined: bool, sent: u64) {
+        self.tail_drops += u64::from(drops.wrapping_sub(self.drops_at_last));
+        self.overflowed(drops, may_be_joined, sent);
+    }
+
+    /// Drops of the socket after the last datagram.
+    pub fn tail_drops(&self) -> u64 {
+        self.tail_drops
+    }
+
     /// The wall clock was set: what was stamped before tells nothing of what is stamped from here on.
     pub fn stepped(&mut self) {
         self.jitter.transit = None;
@@ -166,7 +180,7 @@ impl Arrived {
             reordered: self.reordered - earlier.reordered,
             late: self.late - earlier.late,
             socket_drops: self.socket_drops - earlier.socket_drops,
-            unsure: self.unsure - earlier.unsure,
+            unsure: self.unsure.saturating_sub(earlier.unsure),
             steps: self.steps - earlier.steps,
             strangers: self.strangers - earlier.strangers,
         }

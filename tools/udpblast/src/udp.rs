@@ -6,11 +6,11 @@ use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 use anyhow::Context;
+use common::net::address::Address;
 use nix::sys::socket::{
     ControlMessage, ControlMessageOwned, MsgFlags, SockaddrStorage, getsockopt, recvmsg, sendmsg, setsockopt, sockopt,
 };
 use rustix::net::sockopt::{Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery, set_ip_mtu_discover, set_ipv6_mtu_discover};
-use common::net::address::Address;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
 /// What a receiver asks for, bytes: 100 ms at 1 Gbit/s, with the kernel's overhead.

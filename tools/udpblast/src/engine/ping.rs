@@ -12,7 +12,7 @@ use common::files::buffer;
 use common::pace::CATCH_UP;
 use common::stop;
 
-use super::{Inbox, Lane};
+use super::{Inbox, LINGER, Lane};
 use crate::packet::Header;
 use crate::tally::Tally;
 
@@ -31,6 +31,8 @@ pub struct Pinging {
     pub size: u64,
     /// Between two requests, whatever becomes of them; `None` for one after the other.
     pub every: Option<Duration>,
+    /// No request begins later than this after the first.
+    pub time: Option<Duration>,
     /// Give up after so long without a response.
     pub patience: Duration,
 }
@@ -47,6 +49,7 @@ pub fn ping(socket: &UdpSocket, pinging: &Pinging, lane: &Lane, inbox: &dyn Inbo
         open: VecDeque::new(),
         lost: BTreeSet::new(),
         due: start,
+        end: pinging.time.map(|time| start + time),
         answered: start,
     };
     let outcome = requests.run(socket, inbox);
@@ -66,6 +69,7 @@ struct Requests<'a> {
     /// Given up, so that their responses are late and no repetitions.
     lost: BTreeSet<u64>,
     due: Instant,
+    end: Option<Instant>,
     answered: Instant,
 }
 
@@ -77,7 +81,7 @@ impl Requests<'_> {
         loop {
             let now = Instant::now();
             self.give_up(now);
-            if self.lane.is_halted() {
+            if self.lane.is_halted() || self.end.is_some_and(|end| now >= end) {
                 halted.get_or_insert(now);
                 if self.open.is_empty() || self.lane.own.is_cut.load(Ordering::Relaxed) {
                     break;
@@ -172,7 +176,8 @@ impl Requests<'_> {
             return;
         }
         let own = &self.lane.own;
-        let header = Header::read(datagram).filter(|header| header.tag == self.pinging.tag && header.sequence < self.next);
+        let header =
+            Header::read(datagram).filter(|header| header.tag == self.pinging.tag && header.sequence < self.next);
         let Some(header) = header else {
             own.with_tally(Tally::stranger);
             return;
@@ -206,7 +211,7 @@ fn is_nothing(error: &io::Error) -> bool {
 /// Answers until the client has said that it is done: never more bytes than came.
 pub fn pong(socket: &UdpSocket, tag: u32, patience: Duration, lane: &Lane, inbox: &dyn Inbox) -> anyhow::Result<()> {
     let mut datagram = vec![0; 65_536];
-    let mut heard = Instant::now();
+    let (mut heard, mut first) = (Instant::now(), None);
     let outcome = loop {
         match socket.recv(&mut datagram) {
             Ok(length) => {
@@ -215,6 +220,7 @@ pub fn pong(socket: &UdpSocket, tag: u32, patience: Duration, lane: &Lane, inbox
                     Some(header) => {
                         heard = Instant::now();
                         lane.begin(heard);
+                        first.get_or_insert(heard);
                         // A response that cannot be sent is one that is lost.
                         let _ = socket.send(bytes);
                         lane.own.with_tally(|tally| tally.arrive(header.sequence));
@@ -235,6 +241,8 @@ pub fn pong(socket: &UdpSocket, tag: u32, patience: Duration, lane: &Lane, inbox
         }
         inbox.beat();
     };
-    lane.finish(heard);
+    // Requests have the time in which they were sent, as data has.
+    let sent = inbox.sent(0).zip(first).and_then(|(sent, first)| first.checked_add(sent.span));
+    lane.finish(sent.map_or(heard, |end| end.min(Instant::now() + LINGER).max(heard)));
     outcome
 }

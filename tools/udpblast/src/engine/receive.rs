@@ -175,16 +175,18 @@ impl<'a> Arrivals<'a> {
                 // The gap at the very end.
                 let may_be_joined = self.intake.offload;
                 let sent = inbox.sent(self.stream).map_or(0, |sent| sent.count);
-                self.lane.own.with_tally(|tally| tally.overflowed(drops, may_be_joined, sent));
+                self.lane.own.with_tally(|tally| tally.overflowed_at_end(drops, may_be_joined, sent));
             }
             return false;
         }
         if segment < bytes.len() {
             self.lane.own.saw(Offload::Gro);
         }
-        let (new_bytes, new) = self.lane.own.with_tally(|tally| count(bytes, segment, aside, self.intake, &self.stamps, tally));
+        let (new_bytes, new) =
+            self.lane.own.with_tally(|tally| count(bytes, segment, aside, self.intake, &self.stamps, tally));
         if new > 0 && self.first_stamp.is_none() {
-            self.first_stamp = bytes.chunks(segment).find_map(Header::read).map(|header| Duration::from_nanos(header.stamp_ns));
+            self.first_stamp =
+                bytes.chunks(segment).find_map(Header::read).map(|header| Duration::from_nanos(header.stamp_ns));
         }
         self.lane.counters.add_many(new_bytes, new);
         new > 0
@@ -192,7 +194,14 @@ impl<'a> Arrivals<'a> {
 }
 
 /// Adds the datagrams of one buffer to the account; returns bytes and number of the distinct ones.
-fn count(bytes: &[u8], segment: usize, aside: &Aside, intake: Intake, stamps: &Stamps, tally: &mut Tally) -> (u64, u64) {
+fn count(
+    bytes: &[u8],
+    segment: usize,
+    aside: &Aside,
+    intake: Intake,
+    stamps: &Stamps,
+    tally: &mut Tally,
+) -> (u64, u64) {
     let before = tally.arrived().received;
     let mut new_bytes = 0;
     let mut is_first = true;

@@ -32,6 +32,9 @@ const BRISK_PER_S: u64 = 20_000;
 /// Pause after this host refused a datagram, where no rate says when the next one is due.
 const BREATH: Duration = Duration::from_micros(50);
 
+/// Shorter times between two portions are not kept apart one by one.
+const SHORTEST_GAP: Duration = Duration::from_micros(200);
+
 /// How late a timer of this thread may be: the kernel's default of 50 us is a datagram's time at 240 Mbit/s (prctl(2)).
 const TIMER_SLACK_NS: u64 = 1;
 
@@ -68,6 +71,20 @@ impl Blast {
         let per_beat = self.rate.map_or(MAX_BATCH, |rate| rate / BEATS_PER_S / self.size);
         self.burst.unwrap_or(per_beat.clamp(1, MAX_BATCH))
     }
+
+    /// The least time between two portions: what is made up for after a stall does not come at once, or a short queue on the
+    /// way would drop it. Less than a timer can tell is nothing.
+    fn breather(&self) -> Duration {
+        let portion = u128::from(self.portion()) * u128::from(self.size) * 1_000_000_000;
+        let gap = self.rate.map_or(0, |rate| portion / u128::from(rate));
+        let gap = Duration::from_nanos(u64::try_from(gap).unwrap_or(u64::MAX));
+        match self.burst {
+            _ if gap < SHORTEST_GAP => Duration::ZERO,
+            // Whoever says how much goes at a time means it.
+            Some(_) => gap / 9 * 8,
+            None => gap / 2,
+        }
+    }
 }
 
 /// Whether so many bytes per second of such datagrams are worth several per call.
@@ -95,16 +112,18 @@ fn push(batch: &mut Batch<'_>, blast: &Blast, start: Instant, lane: &Lane) -> an
     let end = blast.time.map(|time| start + time);
     let mut pace = blast.rate.map(|rate| Pace::new(rate, start).catching_up(blast.catch_up));
     let mut left = blast.quota.unwrap_or(u64::MAX);
-    let mut accepted_at = start;
+    let (mut accepted_at, mut earliest, breather) = (start, start, blast.breather());
     while left > 0 && !lane.is_halted() {
         let now = Instant::now();
         if end.is_some_and(|end| now >= end) {
             break;
         }
-        if let Some(due) = pace.as_ref().map(Pace::due).filter(|due| now < *due) {
+        let due = pace.as_ref().map(|pace| pace.due().max(earliest));
+        if let Some(due) = due.filter(|due| now < *due) {
             lane.rest_until(end.map_or(due, |end| due.min(end)));
             continue;
         }
+        earliest = now + breather;
         // Whole portions only: a burst is a burst.
         let mut now_due = portion.min(left);
         while now_due > 0 && !lane.is_halted() {
@@ -214,7 +233,8 @@ impl<'a> Batch<'a> {
         match self.way {
             _ if count == 1 => self.socket.send(bytes).map(|_| 1),
             Offload::Mmsg => {
-                let slices: Vec<_> = bytes.chunks_exact(self.size).map(|datagram| [io::IoSlice::new(datagram)]).collect();
+                let slices: Vec<_> =
+                    bytes.chunks_exact(self.size).map(|datagram| [io::IoSlice::new(datagram)]).collect();
                 let nobody = vec![None; slices.len()];
                 let socket = self.socket.as_raw_fd();
                 Ok(sendmmsg(socket, &mut self.headers, &slices, nobody, [], MsgFlags::empty())?.count() as u64)
