@@ -12,6 +12,8 @@ mod endings;
 mod network;
 #[path = "udpblast/strangers.rs"]
 mod strangers;
+#[path = "udpblast/words.rs"]
+mod words;
 
 use std::process::Command;
 

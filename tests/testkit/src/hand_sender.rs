@@ -113,6 +113,27 @@ impl HandSender {
         datagram
     }
 
+    /// The same, so many bytes long.
+    pub fn data_like(&self, sequence: u64, bytes: usize) -> Vec<u8> {
+        let mut datagram = self.datagram(sequence);
+        datagram.resize(bytes, 0);
+        datagram
+    }
+
+    /// What was said that contains `word`, if it comes in time.
+    pub fn heard(&self, word: &str) -> Option<String> {
+        let deadline = Instant::now() + Duration::from_secs(5);
+        let mut buffer = vec![0; 65_536];
+        while Instant::now() < deadline {
+            let Ok(length) = self.socket.recv(&mut buffer) else { continue };
+            let answer = String::from_utf8_lossy(&buffer[..length]).into_owned();
+            if answer.contains(&format!("udpblast/2 {word}")) {
+                return Some(answer);
+            }
+        }
+        None
+    }
+
     /// Sends anything.
     ///
     /// # Panics

@@ -4,6 +4,7 @@ pub mod bed;
 pub mod contract;
 pub mod disk;
 mod fresh;
+pub mod hand_listener;
 pub mod hand_sender;
 mod records;
 pub mod screen;

@@ -252,16 +252,19 @@ impl<'a> Client<'a> {
         };
         let is_stopped = || self.session.stop.is_set();
         let begun = Instant::now();
-        let (mut said, mut rest, mut end) = (None::<Instant>, Vec::new(), None);
+        let (mut said, mut rest, mut end) = (None::<Instant>, Vec::new(), None::<anyhow::Error>);
         loop {
             while let Some(line) = talk.next_line() {
-                rest.push(PeerLine::read(&SCHEMA, &line)?);
+                match PeerLine::read(&SCHEMA, &line) {
+                    Ok(line) => rest.push(line),
+                    Err(error) => end = end.or(Some(error)),
+                }
             }
             let has_counts = if kind == TestKind::Recv { talk.all_sent().is_some() } else { talk.report().is_some() };
             if has_counts && talk.missing().is_none() {
                 break;
             }
-            if talk.failed().is_some() {
+            if talk.failed().is_some() || end.is_some() {
                 break;
             }
             let is_late = talk.stagnation() >= self.peer.idle_timeout && begun.elapsed() >= self.peer.idle_timeout;
@@ -295,10 +298,11 @@ impl<'a> Client<'a> {
         let is_sure = if kind == TestKind::Recv { talk.is_sure() } else { is_sure };
         let report = own_report(&finished).or_else(|| talk.report());
         let own = finished.totals(report.as_deref(), is_sure);
+        let is_whole = request.warmup.is_zero() && !finished.is_cut;
         let totals = rest.iter().position(PeerLine::is_total).unwrap_or(rest.len());
         let others = rest.split_off(totals);
         rest.iter().try_for_each(|line| self.session.lines.write_line(&line.text()?))?;
-        let mut exchange = Exchange { own, others, failure: finished.failure, kind, asked: request.rate };
+        let mut exchange = Exchange { own, others, failure: finished.failure, kind, asked: request.rate, is_whole };
         exchange.check();
         Ok(exchange)
     }

@@ -25,6 +25,8 @@ pub struct Exchange {
     pub kind: TestKind,
     /// Bits of payload per second asked for.
     pub asked: Option<u64>,
+    /// Both ends count from the first datagram to the last.
+    pub is_whole: bool,
 }
 
 /// Counts that both ends have from one account: where they differ, one of the lines is wrong.
@@ -70,10 +72,11 @@ impl Exchange {
             let (here, there) = (here? as f64, others.number(name)?);
             (here != there).then(|| format!("{name} is {here} here and {there} there"))
         });
-        differs.or_else(|| {
-            let (received, sent) = (own.received?, own.sent?);
-            (received > sent).then(|| format!("{received} were received of {sent} that were sent"))
-        })
+        let (received, sent) = (own.received?, own.sent?);
+        let ops = self.total().line.ops.filter(|_| self.is_whole && self.kind == TestKind::Send);
+        differs
+            .or_else(|| (received > sent).then(|| format!("{received} were received of {sent} that were sent")))
+            .or_else(|| ops.filter(|ops| *ops != sent).map(|ops| format!("{ops} were sent here, and {sent} says the other")))
     }
 }
 

@@ -28,11 +28,12 @@ const MAX_OPEN: usize = 8;
 
 /// The pieces of a word, ready to be sent. `count` is how many pieces this end has sent before, and moves on.
 pub fn cut(word: &str, key: u64, most: usize, count: &mut u64) -> Vec<Vec<u8>> {
-    let mut hasher = DefaultHasher::new();
-    word.hash(&mut hasher);
-    let number = hasher.finish();
     // No path is so narrow that it would take more pieces than are put together.
     let size = most.min(PIECE).max(word.len().div_ceil(MAX_PARTS)).max(1);
+    let mut hasher = DefaultHasher::new();
+    // Pieces of different sizes do not complete each other.
+    (word, size).hash(&mut hasher);
+    let number = hasher.finish();
     let of = word.len().div_ceil(size).max(1);
     let piece = |part: usize| {
         let head = Words::new(TAG, "piece")

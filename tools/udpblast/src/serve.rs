@@ -269,7 +269,8 @@ impl Conclusion<'_> {
                 match self.lines.get(index) {
                     // One that is lost is asked for again.
                     Some(text) => drop(self.talk.say(&Word::Line { index, of, text: text.to_owned() })),
-                    None if index < self.lines.next() => {
+                    // What the client has is forgotten, and a question may come late.
+                    None if (self.talk.client_has()..self.lines.next()).contains(&index) => {
                         let why = format!("line {index} is no longer kept: too many were not asked for in time");
                         drop(self.talk.say(&Word::Failed { why }));
                     }

@@ -37,8 +37,6 @@ pub struct Talk {
     sockets: Vec<UdpSocket>,
     key: u64,
     side: End,
-    /// Most bytes of a word in a piece.
-    piece: usize,
     beat: Duration,
     /// What a listener answered to the start, should it come again.
     answer: Option<String>,
@@ -91,12 +89,10 @@ impl Talk {
         answer: Option<String>,
     ) -> io::Result<Self> {
         let now = Some(Instant::now());
-        let piece = sockets.first().map_or(pieces::PIECE as u64, udp::fits).saturating_sub(HEADER_ROOM as u64);
         Ok(Self {
             sockets: sockets.iter().map(UdpSocket::try_clone).collect::<Result<_, _>>()?,
             key,
             side,
-            piece: usize::try_from(piece).unwrap_or(pieces::PIECE),
             // Four of them may be lost before anybody takes that for silence.
             beat: BEAT.min(idle_timeout / 5),
             answer,
@@ -261,10 +257,12 @@ impl Talk {
     fn say_over(&self, sockets: &[UdpSocket], word: &Word) -> io::Result<()> {
         let text = word.text();
         for socket in sockets {
+            // The path may have become narrower, or have turned out to be.
+            let piece = usize::try_from(udp::fits(socket)).unwrap_or(pieces::PIECE).saturating_sub(HEADER_ROOM);
             let pieces = {
                 let mut state = self.state();
                 state.spoke_at = Some(Instant::now());
-                pieces::cut(&text, self.key, self.piece, &mut state.said)
+                pieces::cut(&text, self.key, piece, &mut state.said)
             };
             for piece in pieces {
                 match socket.send(&piece) {
