@@ -8,10 +8,16 @@ mod addresses;
 mod arrivals;
 #[path = "udpblast/endings.rs"]
 mod endings;
+#[path = "udpblast/losses.rs"]
+mod losses;
 #[path = "udpblast/network.rs"]
 mod network;
+#[path = "udpblast/pings.rs"]
+mod pings;
 #[path = "udpblast/strangers.rs"]
 mod strangers;
+#[path = "udpblast/streams.rs"]
+mod streams;
 #[path = "udpblast/words.rs"]
 mod words;
 

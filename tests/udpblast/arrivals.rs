@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use nix::sys::signal::Signal;
 use testkit::bed::{Bed, RECEIVER};
+use testkit::disk::Scratch;
 use testkit::hand_sender::HandSender;
+use testkit::shim::Shim;
 
 use super::{across, both_totals, client, counts, listener, mbit_per_s, udpblast};
 
@@ -152,6 +154,68 @@ fn rates_and_bursts_are_kept() {
 }
 
 #[test]
+fn what_arrives_has_the_time_in_which_it_was_sent() {
+    let (_listener, port) = listener(&[]);
+    for args in [
+        &["send", "--rate", "7776", "--size", "972", "--time", "3s"][..],
+        &["send", "--rate", "20M", "--burst", "400", "--time", "1s"],
+        &["send", "--rate", "max", "--bytes", "20K"],
+        &["recv", "--rate", "max", "--bytes", "5M"],
+        &["recv", "--rate", "1M", "--bytes", "2K", "--size", "1000"],
+        &["send", "--rate", "5M", "--time", "500ms", "--warmup", "300ms"],
+    ] {
+        let [sent, received] = both_totals(&client(&port, args[0], &args[1..]).success());
+        let [sent, received] = [sent, received].map(|line| line.number("bytes_per_s"));
+        assert!(received <= sent, "{args:?}: {received} of {sent}");
+    }
+    // N datagrams take the time of N: half a second for a second of ten.
+    let [sent, _] =
+        both_totals(&client(&port, "send", &["--rate", "80K", "--bytes", "5000", "--size", "1000"]).success());
+    assert!((0.49..0.6).contains(&sent.number("seconds")), "{sent:?}");
+}
+
+#[test]
+fn intervals_cover_the_total_and_no_more() {
+    let (_listener, port) = listener(&[]);
+    let ended = client(&port, "send", &["--time", "1s", "--rate", "20M", "--interval", "10ms"]).success();
+    for test in ["udp_send", "udp_recv"] {
+        let (intervals, total) = (ended.some(test, "interval"), ended.total(test));
+        let sum = |column| intervals.iter().map(|line| line.number(column)).sum::<f64>();
+        assert!((sum("seconds") - total.number("seconds")).abs() < 1e-6, "{ended:?}");
+        assert!((sum("bytes") - total.number("bytes")).abs() < 0.5, "{ended:?}");
+        assert_ne!(intervals.last().unwrap().text("bytes"), "0", "the wait for stragglers is no interval: {ended:?}");
+    }
+}
+
+#[test]
+fn a_clock_that_is_set_is_no_jitter() {
+    let scratch = Scratch::new();
+    let Some(shim) = Shim::build_clock(&scratch) else { return };
+    let (_listener, port) = listener(&[]);
+    for step in ["3600", "1", "-3600"] {
+        let receiver = udpblast().within(&shim.clock_prefix("0.6", step));
+        let args = ["recv", "127.0.0.1", "--port", &port, "--rate", "80k", "--size", "200", "--time", "1s"];
+        let ended = receiver.run(&args).success();
+        for total in both_totals(&ended) {
+            assert!(total.has_flag("stepped") && total.number("jitter_us") < 500_000.0, "{step}: {total:?}");
+        }
+    }
+    let steady = client(&port, "recv", &["--rate", "80k", "--size", "200", "--time", "500ms"]).success();
+    assert!(!steady.total("udp_recv").has_flag("stepped"), "{steady:?}");
+}
+
+#[test]
+fn a_short_queue_on_the_way_loses_no_single_datagrams() {
+    let Some(bed) = Bed::new() else { return };
+    let (_listener, sender) = across(&bed);
+    // Two of them lie in it at a time.
+    bed.shape("rate 40mbit burst 3200 limit 8000");
+    let args = ["send", RECEIVER, "--rate", "20M", "--burst", "1", "--time", "1s"];
+    let [_, received] = both_totals(&sender.run(&args).success());
+    assert!(received.number("lost_pct") < 0.5, "{received:?}");
+}
+
+#[test]
 fn twenty_clients_at_once_keep_their_counts() {
     let (_listener, port) = listener(&[]);
     let clients: Vec<_> = (0..20_u64)
@@ -166,22 +230,4 @@ fn twenty_clients_at_once_keep_their_counts() {
         let [sent, received] = both_totals(&client.end().success());
         assert_eq!((sent.count("sent"), received.count("lost")), (100 + 10 * index, 0));
     }
-}
-
-#[test]
-fn ping_counts_what_does_not_come_back() {
-    let (_listener, port) = listener(&[]);
-    let ended = client(&port, "ping", &["--time", "300ms"]).success();
-    let total = ended.total("udp_ping");
-    let points = ["p50_us", "p90_us", "p99_us", "p999_us", "max_us"].map(|column| total.number(column));
-    assert!(points.is_sorted() && points[0] > 0.0, "{points:?}");
-    assert_eq!((total.count("lost"), total.count("received")), (0, total.count("ops")));
-    assert_eq!((total.text("network_lost"), total.text("socket_drops")), ("", ""), "nobody knows where a ping is lost");
-
-    let Some(bed) = Bed::new() else { return };
-    let (_listener, sender) = across(&bed);
-    bed.lose(20);
-    let ended =
-        sender.run(&["ping", RECEIVER, "--time", "4s", "--connect-timeout", "15s", "--idle-timeout", "15s"]).success();
-    assert!(ended.total("udp_ping").count("lost") > 0, "{ended:?}");
 }

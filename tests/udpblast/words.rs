@@ -13,10 +13,7 @@ use testkit::hand_sender::HandSender;
 use super::{across, both_totals, counts, in_namespace, listener, udpblast};
 
 /// A client of a listener by hand, which answers what it is told as `answer` wants.
-fn against(
-    args: &[&str],
-    answer: impl FnMut(&HandListener, std::net::SocketAddr, &Said),
-) -> testkit::Ended {
+fn against(args: &[&str], answer: impl FnMut(&HandListener, std::net::SocketAddr, &Said)) -> testkit::Ended {
     let hand = HandListener::open();
     let client = udpblast().start(&[args, &["--port", &hand.port()]].concat());
     hand.serve(answer);

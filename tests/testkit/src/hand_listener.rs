@@ -76,7 +76,8 @@ impl HandListener {
             heard = Instant::now();
             match &said {
                 Said::Letter(letter) => {
-                    let nonce = letter.split(' ').find(|word| word.starts_with("nonce=")).unwrap_or_default().to_owned();
+                    let nonce =
+                        letter.split(' ').find(|word| word.starts_with("nonce=")).unwrap_or_default().to_owned();
                     if letter.starts_with("udpblast/2 hello ") {
                         self.raw(from, format!("udpblast/2 challenge {nonce} cookie=c can=streams\n").as_bytes());
                     } else if letter.starts_with("udpblast/2 start ") {

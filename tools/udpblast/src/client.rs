@@ -213,7 +213,7 @@ impl<'a> Client<'a> {
                 said = Some(Instant::now());
                 talk.say(&Word::Begin { label: self.label.clone() }).map_err(|_| gone())?;
             }
-            talk.hear().map_err(|_| gone())?;
+            talk.wait_and_hear(&self.session.stop, Vec::new()).map_err(|_| gone())?;
         }
         Ok(())
     }

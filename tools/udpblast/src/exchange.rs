@@ -69,14 +69,16 @@ impl Exchange {
         }
         let counts = [own.sent, own.received, own.lost, own.duplicated, own.reordered];
         let differs = SHARED.iter().zip(counts).find_map(|(name, here)| {
-            let (here, there) = (here? as f64, others.number(name)?);
+            let (here, there) = (here?, others.cell(name).parse::<u64>().ok()?);
             (here != there).then(|| format!("{name} is {here} here and {there} there"))
         });
         let (received, sent) = (own.received?, own.sent?);
         let ops = self.total().line.ops.filter(|_| self.is_whole && self.kind == TestKind::Send);
         differs
             .or_else(|| (received > sent).then(|| format!("{received} were received of {sent} that were sent")))
-            .or_else(|| ops.filter(|ops| *ops != sent).map(|ops| format!("{ops} were sent here, and {sent} says the other")))
+            .or_else(|| {
+                ops.filter(|ops| *ops != sent).map(|ops| format!("{ops} were sent here, and {sent} says the other"))
+            })
     }
 }
 

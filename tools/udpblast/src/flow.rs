@@ -2,7 +2,7 @@
 //! these.
 
 use std::net::UdpSocket;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use common::console::Progress;
@@ -92,10 +92,14 @@ fn counted(lane: &Lane) -> Counted {
         // Buffers might have been joined, and none was.
         arrived.unsure = 0;
     }
-    let [sent, lost, late, duplicated, open] =
-        [&own.pings.sent, &own.pings.lost, &own.pings.late, &own.pings.duplicated, &own.pings.open]
-            .map(|count| count.load(Ordering::Relaxed));
-    let pings = Pinged { sent, lost, late, duplicated, open };
+    let count = |count: &AtomicU64| count.load(Ordering::Relaxed);
+    let pings = Pinged {
+        sent: count(&own.pings.sent),
+        lost: count(&own.pings.lost),
+        late: count(&own.pings.late),
+        duplicated: count(&own.pings.duplicated),
+        open: count(&own.pings.open),
+    };
     let sender_drops = own.sender_drops.load(Ordering::Relaxed);
     Counted { arrived, jitter_us, tail_drops, sender_drops, pings, offload: own.offload() }
 }
@@ -203,7 +207,9 @@ impl Finished {
         };
         let known: Vec<_> = self.all.from.state.iter().zip(&self.all.to.state).enumerate().map(known).collect();
         let mut totals = record::all(&self.plan, &self.all, &known);
-        totals.iter_mut().for_each(|total| total.raise_if(self.is_cut, Flag::Partial));
+        for total in &mut totals {
+            total.raise_if(self.is_cut, Flag::Partial);
+        }
         totals
     }
 }

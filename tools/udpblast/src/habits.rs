@@ -11,7 +11,8 @@ const ONLY_UDP: &[Habit] = &[
     habit("iperf3", "-u --udp", Words("")),
     habit("iperf3", "-b --bitrate --bandwidth RATE", OneOf(&[("0", Words("--rate max"))])),
     habit("iperf3", "--bidir", Note("send and recv at once, one in the background, are both ways")),
-    habit("iperf3", "-P --parallel N", Note("one stream at a time; two listeners on two ports take two")),
+    habit("iperf3", "--parallel N", Opt("--streams")),
+    habit("iperf3", "-B ADDR", Opt("--bind")),
     habit("iperf3", "--length SIZE", Opt("--size")),
 ];
 
@@ -28,7 +29,4 @@ const NETPERF: &[Habit] = &[
 ];
 
 /// What other tools of ours call so.
-const OURS: &[Habit] = &[
-    habit("tcpsink", "--message SIZE", Opt("--size")),
-    habit("tcpsink", "--streams N", Note("one stream at a time; two listeners on two ports take two")),
-];
+const OURS: &[Habit] = &[habit("tcpsink", "--message SIZE", Opt("--size"))];

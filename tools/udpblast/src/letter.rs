@@ -193,7 +193,9 @@ pub fn opening_of(datagram: &[u8]) -> Option<(String, String)> {
 
 /// The answer to a hello of the protocol before this one: `None` if it is none.
 pub fn answer_to_former(datagram: &[u8]) -> Option<String> {
-    let is_former = datagram.strip_prefix(BEFORE.as_bytes()).is_some_and(|rest| rest.starts_with(b" hello "));
+    let hello = datagram.strip_prefix(BEFORE.as_bytes()).filter(|rest| rest.starts_with(b" hello "));
+    // One of this protocol that asks whether there is one of the former.
+    let is_former = hello.is_some_and(|rest| !rest.starts_with(b" hello nonce=0 "));
     is_former.then(|| wire::prose(BEFORE, "refused", &format!("{TAG} is spoken here: bring the client up to date")))
 }
 
@@ -248,7 +250,8 @@ mod tests {
         let hello = Letter::Hello { nonce: nonce.clone() }.text();
         let challenge = Letter::Challenge { nonce, cookie: "f".repeat(64), can: ABILITIES.into() }.text();
         assert!(hello.len() >= HELLO_BYTES && challenge.len() < hello.len());
-        assert!(answer_to_former(former_hello().as_bytes()).unwrap().len() < HELLO_BYTES);
+        let former = format!("udpblast/1 hello nonce={} pad={}\n", "f".repeat(32), "x".repeat(256));
+        assert!(answer_to_former(former.as_bytes()).unwrap().len() < HELLO_BYTES);
     }
 
     #[test]
@@ -265,7 +268,8 @@ mod tests {
 
     #[test]
     fn ends_of_the_protocol_before_are_told_so() {
-        let answer = answer_to_former(former_hello().as_bytes()).unwrap();
+        assert_eq!(answer_to_former(former_hello().as_bytes()), None, "who asks so knows this protocol");
+        let answer = answer_to_former(b"udpblast/1 hello nonce=0f pad=xx").unwrap();
         assert!(answer.starts_with("udpblast/1 refused udpblast/2 is spoken here"), "{answer}");
         assert!(is_of_former(answer.as_bytes()) && !is_of_former(b"udpblast/2 ok"));
         assert_eq!(answer_to_former(b"udpblast/2 hello nonce=1"), None);

@@ -205,7 +205,7 @@ impl Listener {
             // A handful at a time, so that a flood does not keep this thread from its other duties.
             for _ in 0..64 {
                 let Some(mail) = self.receive() else { break };
-                self.answer(&mail)?;
+                self.answer(&mail);
             }
         }
     }
@@ -241,9 +241,9 @@ impl Listener {
         Some(Mail { bytes: buffer[..length].to_vec(), from, to })
     }
 
-    fn answer(&mut self, mail: &Mail) -> anyhow::Result<()> {
+    fn answer(&mut self, mail: &Mail) {
         if !access::is_allowed(&self.shared.args.guard.allow, mail.from.ip()) {
-            return Ok(());
+            return;
         }
         match Letter::parse(&mail.bytes) {
             Ok(Letter::Hello { nonce }) if mail.bytes.len() >= HELLO_BYTES => {
@@ -254,7 +254,7 @@ impl Listener {
             Ok(Letter::Start { nonce, cookie, request, proof }) if self.is_fresh(&nonce, mail.from, &cookie) => {
                 match self.refusal(mail, &cookie, proof.as_deref(), &request) {
                     Some(refusal) => self.refuse(mail, nonce, &refusal),
-                    None => self.begin(mail, nonce, cookie, *request)?,
+                    None => self.begin(mail, nonce, cookie, *request),
                 }
             }
             Ok(Letter::Join { nonce, cookie, key, stream }) if self.is_fresh(&nonce, mail.from, &cookie) => {
@@ -277,7 +277,6 @@ impl Listener {
             // Strangers.
             Ok(_) => {}
         }
-        Ok(())
     }
 
     /// From the address that was asked. Never more than came: what comes may be forged.
@@ -348,13 +347,10 @@ impl Listener {
     }
 
     /// Gives the client a socket of its own, and a thread.
-    fn begin(&mut self, mail: &Mail, nonce: String, cookie: String, request: Request) -> anyhow::Result<()> {
+    fn begin(&mut self, mail: &Mail, nonce: String, cookie: String, request: Request) {
         let socket = match self.connected(mail) {
             Ok(socket) => socket,
-            Err(error) => {
-                self.refuse(mail, nonce, &Refusal::Exhausted(error.to_string()));
-                return Ok(());
-            }
+            Err(error) => return self.refuse(mail, nonce, &Refusal::Exhausted(error.to_string())),
         };
         let (key, tag) = (rand::random::<u64>(), rand::random::<u32>());
         let idle = request.idle_timeout.min(self.shared.args.idle_timeout);
@@ -367,21 +363,19 @@ impl Listener {
         let visitor = Visitor { socket, peer, request, key, tag, idle, answer, joins: receiver };
         let shared = Arc::clone(&self.shared);
         let served = self.places.spawn(move || {
-            let _present = presence;
-            if let Err(error) = serve(&shared, visitor) {
+            if let Err(error) = serve(&shared, &visitor) {
                 shared.journal.complain(&peer.ip().to_string(), &error);
             }
+            drop(presence);
         });
         if let Err(error) = served {
-            self.refuse(mail, nonce, &Refusal::Exhausted(error.to_string()));
-            return Ok(());
+            return self.refuse(mail, nonce, &Refusal::Exhausted(error.to_string()));
         }
         self.used.insert(cookie, Instant::now());
         self.tests.insert(key, test);
         if self.shared.args.once {
             self.visit = Some(visit);
         }
-        Ok(())
     }
 
     /// Gives a test one more stream.

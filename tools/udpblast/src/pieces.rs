@@ -138,16 +138,14 @@ impl Pieces {
     }
 
     fn put(&mut self, head: &Head, bytes: &[u8]) -> Option<Vec<u8>> {
-        let place = match self.open.iter().position(|open| open.number == head.word) {
-            Some(place) => place,
-            None => {
-                if self.open.len() == MAX_OPEN {
-                    self.open.pop_front();
-                }
-                self.open.push_back(Open { number: head.word, parts: vec![None; head.of] });
-                self.open.len() - 1
+        let known = self.open.iter().position(|open| open.number == head.word);
+        let place = known.unwrap_or_else(|| {
+            if self.open.len() == MAX_OPEN {
+                self.open.pop_front();
             }
-        };
+            self.open.push_back(Open { number: head.word, parts: vec![None; head.of] });
+            self.open.len() - 1
+        });
         let open = self.open.get_mut(place)?;
         if open.parts.len() == head.of {
             // What came first stays.

@@ -123,12 +123,11 @@ impl Request {
     /// Reads what follows the word.
     pub fn read(values: &Values) -> Result<Self, WireError> {
         let any = |values: &Values, key| values.within(key, u64::MAX);
-        let spaced =
-            |values: &Values, key| {
-                values
-                    .time(key)
-                    .and_then(|time| if time < SHORTEST_INTERVAL { Err(WireError::BadValue(key)) } else { Ok(time) })
-            };
+        let spaced = |values: &Values, key| {
+            values
+                .time(key)
+                .and_then(|time| if time < SHORTEST_INTERVAL { Err(WireError::BadValue(key)) } else { Ok(time) })
+        };
         let request = Self {
             kind: match values.text("kind")?.as_str() {
                 "send" => TestKind::Send,
@@ -282,7 +281,7 @@ pub mod tests {
             rate in proptest::option::of(proptest::num::u64::ANY), bytes in proptest::option::of(proptest::num::u64::ANY),
             burst in proptest::option::of(proptest::num::u64::ANY), streams in 0_u64..100, size in proptest::option::of(0_u64..70_000),
         ) {
-            if let Ok(request) = read(&Request { rate, bytes, burst, streams, size, ..request() }) {
+            if let Ok(request) = read(&Request { streams, rate, size, burst, bytes, ..request() }) {
                 let _ = (request.gap(), request.length());
             }
         }

@@ -24,7 +24,7 @@ const RULE_OF_THREE: f64 = 3.0;
 const ENOUGH: f64 = 1000.0;
 
 /// A trial is made longer to have enough datagrams, but not longer than this.
-const LONGEST: Duration = Duration::from_secs(60);
+const LONGEST: Duration = Duration::from_mins(1);
 
 /// The limits of loss that are suggested, percent.
 const SUGGESTED: [f64; 9] = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0];

@@ -69,10 +69,9 @@ pub struct Visitor {
 }
 
 /// Serves one client over its own sockets.
-pub fn serve(shared: &Shared, visitor: Visitor) -> anyhow::Result<()> {
+pub fn serve(shared: &Shared, visitor: &Visitor) -> anyhow::Result<()> {
     let stop = shared.journal.session.stop.child()?;
-    let Visitor { socket, peer, request, key, idle, answer, joins, .. } = &visitor;
-    let Visitor { tag, .. } = visitor;
+    let Visitor { socket, peer, request, key, tag, idle, answer, joins } = visitor;
     let wishes = Wishes {
         buffer: request.buffer,
         fragment: request.fragment,
@@ -90,7 +89,7 @@ pub fn serve(shared: &Shared, visitor: Visitor) -> anyhow::Result<()> {
     }
     talk.add_streams(sockets.get(1..).unwrap_or_default())?;
     let talk = talk;
-    let outcome = measure(shared, &talk, &sockets, &stop, (*peer, request, tag, *idle));
+    let outcome = measure(shared, &talk, &sockets, &stop, (*peer, request, *tag, *idle));
     told(&talk, outcome)
 }
 
@@ -118,11 +117,11 @@ fn await_client(
     let begun = Instant::now();
     let mut said: Option<Instant> = None;
     let mut others: Vec<Joined> = Vec::new();
-    while talk.begun().is_none() || others.len() as u64 + 1 < streams {
+    while !talk.has_begun() || others.len() as u64 + 1 < streams {
         if begun.elapsed() >= patience || stop.is_set() || talk.has_left() {
             anyhow::bail!("it asked for a test and did not begin it");
         }
-        if said.is_none_or(|at| at.elapsed() >= RETRY) && talk.begun().is_none() {
+        if said.is_none_or(|at| at.elapsed() >= RETRY) && !talk.has_begun() {
             said = Some(Instant::now());
             talk.answer_again();
         }
@@ -219,7 +218,7 @@ fn plan(
     socket: &UdpSocket,
 ) -> anyhow::Result<Plan> {
     let (args, own) = (&shared.args, &shared.args.guard.max_time);
-    let label = talk.begun().flatten().or_else(|| args.lines.label.clone());
+    let label = talk.label().or_else(|| args.lines.label.clone());
     let speaker = Speaker {
         host: shared.journal.host.clone(),
         label: label.unwrap_or_default(),
@@ -319,6 +318,7 @@ impl Conclusion<'_> {
         let talk = self.talk;
         let is_told = self.shared.journal.session.stop.is_set();
         let is_idle = talk.stagnation() >= self.idle && begun.elapsed() >= self.idle;
-        !talk.is_over() && talk.failed().is_none() && !is_idle && !(is_told && begun.elapsed() >= LAST_WORD)
+        let is_late = is_told && begun.elapsed() >= LAST_WORD;
+        !(talk.is_over() || talk.failed().is_some() || is_idle || is_late)
     }
 }

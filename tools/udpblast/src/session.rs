@@ -54,9 +54,7 @@ struct State {
     /// When something came that was not known.
     news_at: Option<Instant>,
     spoke_at: Option<Instant>,
-    /// A client's last word before the data: it began, perhaps with a label.
-    begun: Option<Option<String>>,
-    goes: bool,
+    beginning: Beginning,
     lines: BTreeMap<u64, String>,
     /// How many lines there will be.
     of: Option<u64>,
@@ -66,16 +64,40 @@ struct State {
     told_taken: u64,
     /// Lines that the client has.
     client_has: u64,
-    sent: Option<Vec<Sent>>,
-    is_sure: bool,
-    words_before_end: u64,
+    end: Option<Ending>,
     report: Option<Vec<Report>>,
     failed: Option<String>,
-    has_left: bool,
-    is_over: bool,
+    departure: Option<Departure>,
     asked_for: Vec<u64>,
     wants_report: bool,
-    was_cut: bool,
+}
+
+/// How far the two ends have come before there is data.
+#[derive(Debug, Default)]
+enum Beginning {
+    #[default]
+    Awaited,
+    /// The client is ready.
+    Begun { label: Option<String> },
+    /// The listener is.
+    Goes,
+}
+
+/// What a sender said when it was done.
+#[derive(Debug)]
+struct Ending {
+    streams: Vec<Sent>,
+    is_whole: bool,
+    is_sure: bool,
+    /// Pieces of words that it had said before.
+    words_before: u64,
+}
+
+/// Why the other end wants no more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Departure {
+    BeforeTime,
+    HasAll,
 }
 
 impl Talk {
@@ -130,29 +152,37 @@ impl Talk {
         self.state().news_at.map_or(Duration::ZERO, |at| at.elapsed())
     }
 
-    /// The label of a client that has begun.
-    pub fn begun(&self) -> Option<Option<String>> {
-        self.state().begun.clone()
+    /// The client has begun.
+    pub fn has_begun(&self) -> bool {
+        matches!(self.state().beginning, Beginning::Begun { .. })
     }
 
-    /// The listener said that it goes.
+    /// Its label.
+    pub fn label(&self) -> Option<String> {
+        match &self.state().beginning {
+            Beginning::Begun { label } => label.clone(),
+            _ => None,
+        }
+    }
+
+    /// The listener said that it goes, or goes: what it said may be lost, and its data is no word.
     pub fn goes(&self) -> bool {
-        self.state().goes
+        matches!(self.state().beginning, Beginning::Goes) || self.sockets.iter().any(udp::has_data)
     }
 
     /// The sender's final counts, of each stream.
     pub fn all_sent(&self) -> Option<Vec<Sent>> {
-        self.state().sent.clone()
+        self.state().end.as_ref().map(|end| end.streams.clone())
     }
 
     /// Whether the sender's counts have all that was lost on its own host.
     pub fn is_sure(&self) -> bool {
-        self.state().is_sure
+        self.state().end.as_ref().is_some_and(|end| end.is_sure)
     }
 
     /// The sender did not run to its planned end.
     pub fn was_cut(&self) -> bool {
-        self.state().was_cut
+        self.state().end.as_ref().is_some_and(|end| !end.is_whole)
     }
 
     /// The receiver's report.
@@ -167,18 +197,19 @@ impl Talk {
 
     /// The other end wants to end before the time.
     pub fn has_left(&self) -> bool {
-        self.state().has_left
+        self.state().departure == Some(Departure::BeforeTime)
     }
 
     /// The client has all it wants.
     pub fn is_over(&self) -> bool {
-        self.state().is_over
+        self.state().departure == Some(Departure::HasAll)
     }
 
     /// Pieces of words of a sender that have not come: of those while it sent data, and of those after.
     pub fn missing_pieces(&self) -> (u64, u64) {
         let state = self.state();
-        (state.pieces.missing_of(state.words_before_end), state.pieces.missing_after(state.words_before_end))
+        let before = state.end.as_ref().map_or(0, |end| end.words_before);
+        (state.pieces.missing_of(before), state.pieces.missing_after(before))
     }
 
     /// Pieces of words that this end has said.
@@ -277,8 +308,8 @@ impl Talk {
 
     /// The same, woken at once by any of `others` and by `stop`.
     pub fn wait_and_hear(&self, stop: &Stop, others: Vec<BorrowedFd<'_>>) -> io::Result<()> {
-        let mut sockets = others;
-        sockets.insert(0, self.sockets[0].as_fd());
+        let own = self.sockets.iter().map(AsFd::as_fd);
+        let sockets: Vec<_> = own.chain(others).collect();
         let ready = stop.wait(&sockets, Some(Instant::now() + udp::GLANCE))?;
         if ready.first() == Some(&true) { self.hear() } else { Ok(()) }
     }
@@ -305,24 +336,24 @@ impl State {
         let mut answer = None;
         match word {
             Word::Begin { label } if !is_client => {
-                is_new = self.begun.is_none();
-                self.begun.get_or_insert(label);
+                is_new = matches!(self.beginning, Beginning::Awaited);
+                if is_new {
+                    self.beginning = Beginning::Begun { label };
+                }
                 answer = Some(Word::Go);
             }
-            Word::Go if is_client => is_new = !std::mem::replace(&mut self.goes, true),
+            Word::Go if is_client => {
+                is_new = matches!(self.beginning, Beginning::Awaited);
+                self.beginning = Beginning::Goes;
+            }
             Word::Line { index, of, text } if is_client => {
                 let is_wanted = index >= self.taken && self.lines.len() < MAX_LINES && text.len() <= MAX_LINE_BYTES;
                 is_new = is_wanted && self.lines.insert(index, text).is_none();
                 self.of = self.of.or(of);
             }
             Word::End { streams, whole, sure, words } => {
-                is_new = self.sent.is_none();
-                if is_new {
-                    self.sent = Some(streams);
-                    self.is_sure = sure;
-                    self.words_before_end = words;
-                }
-                self.was_cut |= !whole;
+                is_new = self.end.is_none();
+                self.end.get_or_insert(Ending { streams, is_whole: whole, is_sure: sure, words_before: words });
                 self.wants_report = true;
             }
             Word::Report(report) => {
@@ -340,8 +371,11 @@ impl State {
                     self.asked_for.push(index);
                 }
             }
-            Word::Leave => is_new = !std::mem::replace(&mut self.has_left, true),
-            Word::Bye if !is_client => self.is_over = true,
+            Word::Leave => {
+                is_new = self.departure.is_none();
+                self.departure.get_or_insert(Departure::BeforeTime);
+            }
+            Word::Bye if !is_client => self.departure = Some(Departure::HasAll),
             Word::Alive { taken } => {
                 is_new = taken > self.client_has;
                 self.client_has = self.client_has.max(taken);
@@ -379,11 +413,11 @@ impl Inbox for Talk {
 
     fn has_ended(&self) -> bool {
         let state = self.state();
-        state.sent.is_some() || state.is_over || state.has_left || state.failed.is_some()
+        state.end.is_some() || state.departure.is_some() || state.failed.is_some()
     }
 
     fn sent(&self, stream: usize) -> Option<Sent> {
-        self.state().sent.as_ref()?.get(stream).copied()
+        self.state().end.as_ref()?.streams.get(stream).copied()
     }
 
     fn beat(&self) {

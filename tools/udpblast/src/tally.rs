@@ -129,7 +129,7 @@ impl Tally {
 
     /// Updates the jitter with a datagram sent at `sent_ns` and received at `received`, each by its own end's clock.
     pub fn transit(&mut self, sent_ns: u64, received: Duration) {
-        let transit = received.as_nanos() as i128 - i128::from(sent_ns);
+        let transit = received.as_nanos().cast_signed() - i128::from(sent_ns);
         if let Some(before) = self.jitter.transit.replace(transit) {
             // RFC 3550, 6.4.1: J += (|D| - J) / 16.
             self.jitter.mean_ns += ((transit - before).unsigned_abs() as f64 - self.jitter.mean_ns) / 16.0;
@@ -287,7 +287,7 @@ mod tests {
         let mut tally = tally(0..2);
         (0..100).for_each(|n| tally.transit(n * 1000, Duration::from_nanos(5_000_000 + n * 1000)));
         assert_eq!(tally.jitter_us(), Some(0.0));
-        tally.transit(100_000, Duration::from_nanos(5_116_000));
+        tally.transit(100_000, Duration::from_micros(5_116));
         assert_eq!(tally.jitter_us(), Some(1.0), "16 us off, a sixteenth of it");
     }
 

@@ -36,6 +36,13 @@ pub fn receive_each(socket: &UdpSocket, buffer: &mut [u8], mut each: impl FnMut(
     Ok(())
 }
 
+/// Whether data is what lies in the socket, and not a word; it stays there.
+pub fn has_data(socket: &UdpSocket) -> bool {
+    let mut first = [0];
+    let flags = MsgFlags::MSG_PEEK | MsgFlags::MSG_DONTWAIT;
+    nix::sys::socket::recv(socket.as_raw_fd(), &mut first, flags).is_ok_and(|length| length > 0 && first == [0])
+}
+
 /// A socket bound to `local`; several may be bound to one port, the connected ones first in turn.
 pub fn bind(local: SocketAddr) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
