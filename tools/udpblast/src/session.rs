@@ -311,7 +311,9 @@ impl Talk {
         let own = self.sockets.iter().map(AsFd::as_fd);
         let sockets: Vec<_> = own.chain(others).collect();
         let ready = stop.wait(&sockets, Some(Instant::now() + udp::GLANCE))?;
-        if ready.first() == Some(&true) { self.hear() } else { Ok(()) }
+        // A client's data is for its workers.
+        let is_word = self.side == End::Listener || !udp::has_data(&self.sockets[0]);
+        if is_word && ready.first() == Some(&true) { self.hear() } else { Ok(()) }
     }
 
     /// Takes one buffer from the first socket, if there is one in time. `Err` when the other end's port is closed.
