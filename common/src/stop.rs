@@ -165,6 +165,16 @@ pub fn wait_for(fd: BorrowedFd<'_>, deadline: Option<Instant>) -> io::Result<()>
     poll(&mut [PollFd::new(fd, PollFlags::POLLIN)], deadline).map(drop)
 }
 
+/// Sleeps until `fd` can be written to or `deadline`, whatever else happens: for the same. Says whether it can.
+pub fn wait_for_room(fd: BorrowedFd<'_>, deadline: Instant) -> io::Result<bool> {
+    loop {
+        let is_there = poll(&mut [PollFd::new(fd, PollFlags::POLLOUT)], Some(deadline))?.first() == Some(&true);
+        if is_there || Instant::now() >= deadline {
+            return Ok(is_there);
+        }
+    }
+}
+
 fn poll(polled: &mut [PollFd<'_>], deadline: Option<Instant>) -> io::Result<Vec<bool>> {
     let timeout = deadline.map(|at| TimeSpec::from(at.saturating_duration_since(Instant::now())));
     match nix::poll::ppoll(polled, timeout, None::<SigSet>) {
