@@ -59,16 +59,28 @@ impl Stdout {
 
     /// Writes all of it; at most 4096 bytes are in one piece for a pipe's reader. Waits for a reader for as long as no
     /// signal has come, and a moment after it; the error is one of which [`is_unread`] holds then, and in every later call.
-    pub fn write_all(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+    pub fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let console = Arc::clone(&self.console);
+        match self.blocking {
+            // The bar may be on the same terminal: it waits until all of it stands there.
+            Blocking::Asks => console.aside(|| self.write_with(bytes, |mut file, piece| file.write(piece))),
+            Blocking::Never | Blocking::Refuses => {
+                self.write_with(bytes, |mut file, piece| console.aside(|| file.write(piece)))
+            }
+        }
+    }
+
+    fn write_with(&mut self, mut bytes: &[u8], write: impl Fn(&File, &[u8]) -> io::Result<usize>) -> io::Result<()> {
         while !bytes.is_empty() {
             if self.is_given_up {
                 return Err(io::Error::other(Unread));
             }
-            let piece = if self.blocking == Blocking::Asks { &bytes[..bytes.len().min(PIECE)] } else { bytes };
+            let mut piece = bytes;
             if self.blocking == Blocking::Asks {
                 self.await_room()?;
+                piece = &bytes[..bytes.len().min(PIECE)];
             }
-            match self.console.aside(|| self.file.write(piece)) {
+            match write(&self.file, piece) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(written) => bytes = &bytes[written..],
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
