@@ -1,13 +1,14 @@
 //! stdout, written so that a reader who stopped cannot keep the tool from ending.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, IoSlice, IsTerminal, Write};
 use std::os::fd::AsFd;
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::FileTypeExt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use rustix::io::{Errno, ReadWriteFlags, pwritev2};
 
 use crate::console::Console;
 use crate::stop::{self, Reason, Stop};
@@ -28,9 +29,9 @@ pub struct Unread;
 enum Blocking {
     /// Not for long: a file.
     Never,
-    /// Not at all: a pipe, opened anew so that its other users keep theirs as it is.
+    /// Not at all: a pipe that takes `RWF_NOWAIT`, which leaves it to its other users as it is.
     Refuses,
-    /// Unless there is room: a terminal, a socket, somebody else's pipe.
+    /// Unless there is room, and nobody else takes that in the same moment: a terminal, a socket, a FIFO.
     Asks,
 }
 
@@ -47,9 +48,8 @@ pub struct Stdout {
 impl Stdout {
     /// stdout; signals come to `stop`, and a bar of `console` makes way.
     pub fn open(stop: Stop, console: Arc<Console>) -> anyhow::Result<Self> {
-        let file = io::stdout().as_fd().try_clone_to_owned().context("cannot use stdout")?;
-        let (file, blocking) = unblocked(file.into());
-        Ok(Self { file, blocking, stop, console, is_given_up: false })
+        let file = File::from(io::stdout().as_fd().try_clone_to_owned().context("cannot use stdout")?);
+        Ok(Self { blocking: Blocking::of(&file), file, stop, console, is_given_up: false })
     }
 
     /// Itself, to look at.
@@ -60,27 +60,21 @@ impl Stdout {
     /// Writes all of it; at most 4096 bytes are in one piece for a pipe's reader. Waits for a reader for as long as no
     /// signal has come, and a moment after it; the error is one of which [`is_unread`] holds then, and in every later call.
     pub fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let console = Arc::clone(&self.console);
-        match self.blocking {
-            // The bar may be on the same terminal: it waits until all of it stands there.
-            Blocking::Asks => console.aside(|| self.write_with(bytes, |mut file, piece| file.write(piece))),
-            Blocking::Never | Blocking::Refuses => {
-                self.write_with(bytes, |mut file, piece| console.aside(|| file.write(piece)))
-            }
+        if self.file.is_terminal() {
+            // The bar is on the same one: it waits until all of it stands there.
+            let console = Arc::clone(&self.console);
+            console.aside(|| self.write_pieces(bytes))
+        } else {
+            self.write_pieces(bytes)
         }
     }
 
-    fn write_with(&mut self, mut bytes: &[u8], write: impl Fn(&File, &[u8]) -> io::Result<usize>) -> io::Result<()> {
+    fn write_pieces(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             if self.is_given_up {
                 return Err(io::Error::other(Unread));
             }
-            let mut piece = bytes;
-            if self.blocking == Blocking::Asks {
-                self.await_room()?;
-                piece = &bytes[..bytes.len().min(PIECE)];
-            }
-            match write(&self.file, piece) {
+            match self.write_some(bytes) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(written) => bytes = &bytes[written..],
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -89,6 +83,24 @@ impl Stdout {
             }
         }
         Ok(())
+    }
+
+    fn write_some(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        /// Where a pipe is written, which has no places (writev(2)).
+        const HERE: u64 = u64::MAX;
+        if self.blocking == Blocking::Refuses {
+            match pwritev2(&self.file, &[IoSlice::new(bytes)], HERE, ReadWriteFlags::NOWAIT) {
+                // FIFOs, and kernels before 6.4.
+                Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL | Errno::PERM) => self.blocking = Blocking::Asks,
+                written => return Ok(written?),
+            }
+        }
+        let mut piece = bytes;
+        if self.blocking == Blocking::Asks {
+            self.await_room()?;
+            piece = &bytes[..bytes.len().min(PIECE)];
+        }
+        self.file.write(piece)
     }
 
     /// Returns when there is room, or nobody who could make some.
@@ -117,13 +129,14 @@ pub fn is_unread(error: &io::Error) -> bool {
     error.get_ref().and_then(|inner| inner.downcast_ref::<Unread>()).is_some()
 }
 
-fn unblocked(file: File) -> (File, Blocking) {
-    let Ok(kind) = file.metadata().map(|metadata| metadata.file_type()) else { return (file, Blocking::Never) };
-    if kind.is_fifo() {
-        let own = OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open("/proc/self/fd/1");
-        return own.map_or((file, Blocking::Asks), |own| (own, Blocking::Refuses));
+impl Blocking {
+    fn of(file: &File) -> Self {
+        match file.metadata().map(|metadata| metadata.file_type()) {
+            Ok(kind) if kind.is_fifo() => Self::Refuses,
+            Ok(kind) if kind.is_char_device() || kind.is_socket() => Self::Asks,
+            _ => Self::Never,
+        }
     }
-    (file, if kind.is_char_device() || kind.is_socket() { Blocking::Asks } else { Blocking::Never })
 }
 
 #[cfg(test)]
@@ -136,9 +149,6 @@ mod tests {
     fn full(stop: &Stop, blocking: Blocking) -> (File, Stdout) {
         let (reader, writer) = nix::unistd::pipe().unwrap();
         let mut file = File::from(writer);
-        let flags =
-            if blocking == Blocking::Refuses { nix::fcntl::OFlag::O_NONBLOCK } else { nix::fcntl::OFlag::empty() };
-        nix::fcntl::fcntl(&file, nix::fcntl::FcntlArg::F_SETFL(flags)).unwrap();
         nix::fcntl::fcntl(&file, nix::fcntl::FcntlArg::F_SETPIPE_SZ(4096)).unwrap();
         file.write_all(&[b'x'; PIECE]).unwrap();
         let console = Arc::new(Console::new("probe", true, false));
