@@ -165,8 +165,8 @@ impl Link {
     fn parse(payload: &[u8]) -> Option<Self> {
         /// Kinds whose link is the other end, not what is below.
         const PAIRS: [&str; 2] = ["veth", "netkit"];
-        /// Kinds that send what they wrap up by a route of its own.
-        const TUNNELS: [&str; 13] = [
+        /// Kinds that hand on by a route or a table of their own.
+        const TUNNELS: &[&str] = &[
             "gre",
             "gretap",
             "ip6gre",
@@ -180,6 +180,10 @@ impl Link {
             "geneve",
             "wireguard",
             "xfrm",
+            "vti",
+            "vti6",
+            "ppp",
+            "openvswitch",
         ];
         let index = u32_of(payload.get(4..)?)?;
         let attributes = payload.get(LINK_FIXED..)?;

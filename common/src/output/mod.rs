@@ -24,7 +24,7 @@ use crate::cli::Usage;
 use crate::console::Console;
 use crate::schema::Schema;
 use crate::stop::Stop;
-use crate::sys;
+use crate::{sys, text};
 
 use grid::Grid;
 use lines::LinesOut;
@@ -246,6 +246,12 @@ pub fn line_of(record: &impl Serialize) -> anyhow::Result<String> {
     Ok(String::from_utf8(writer.into_inner()?)?)
 }
 
+/// The same of one who says again what others wrote: harmful characters in it are replaced, so that it is one line.
+pub fn tamed_line_of(record: &impl Serialize) -> anyhow::Result<String> {
+    let line = line_of(record)?;
+    Ok(text::tamed(line.strip_suffix('\n').unwrap_or(&line)) + "\n")
+}
+
 /// The cells of such a line.
 pub fn cells_of(line: &str) -> anyhow::Result<csv::StringRecord> {
     let mut cells = csv::StringRecord::new();
@@ -267,5 +273,7 @@ mod tests {
             cells_of(&line).unwrap(),
             csv::StringRecord::from(["a,b", "say \"x\"", "two\nlines", "köln"].as_slice())
         );
+        let line = tamed_line_of(&("a,b", "\u{1b}[2J", "two\nlines\r", 5)).unwrap();
+        assert_eq!(line, "\"a,b\",?[2J,\"two?lines?\",5\n");
     }
 }
