@@ -165,26 +165,6 @@ impl Link {
     fn parse(payload: &[u8]) -> Option<Self> {
         /// Kinds whose link is the other end, not what is below.
         const PAIRS: [&str; 2] = ["veth", "netkit"];
-        /// Kinds that hand on by a route or a table of their own.
-        const TUNNELS: &[&str] = &[
-            "gre",
-            "gretap",
-            "ip6gre",
-            "ip6gretap",
-            "erspan",
-            "ip6erspan",
-            "ipip",
-            "ip6tnl",
-            "sit",
-            "vxlan",
-            "geneve",
-            "wireguard",
-            "xfrm",
-            "vti",
-            "vti6",
-            "ppp",
-            "openvswitch",
-        ];
         let index = u32_of(payload.get(4..)?)?;
         let attributes = payload.get(LINK_FIXED..)?;
         let other = |kind| attribute(attributes, kind).and_then(u32_of).filter(|other| ![0, index].contains(other));
@@ -192,10 +172,31 @@ impl Link {
         let kind = kind.map(text_of).unwrap_or_default();
         let has_lower = !PAIRS.contains(&kind.as_str()) && attribute(attributes, libc::IFLA_LINK).is_some();
         let is_elsewhere = has_lower && attribute(attributes, libc::IFLA_LINK_NETNSID).is_some();
+        // They hand on by a route or a table of their own.
+        let is_tunnel = matches!(
+            kind.as_str(),
+            "gre"
+                | "gretap"
+                | "ip6gre"
+                | "ip6gretap"
+                | "erspan"
+                | "ip6erspan"
+                | "ipip"
+                | "ip6tnl"
+                | "sit"
+                | "vxlan"
+                | "geneve"
+                | "wireguard"
+                | "xfrm"
+                | "vti"
+                | "vti6"
+                | "ppp"
+                | "openvswitch"
+        );
         Some(Self {
             index,
             lower: other(libc::IFLA_LINK).filter(|_| has_lower),
-            is_blind: is_elsewhere || TUNNELS.contains(&kind.as_str()),
+            is_blind: is_elsewhere || is_tunnel,
             master: other(libc::IFLA_MASTER),
         })
     }
