@@ -31,6 +31,7 @@ use lines::LinesOut;
 use screen::Screen;
 use table::{Look, Table};
 
+pub(crate) use stdout::{FAREWELL, PIECE};
 pub use stdout::{Stdout, is_unread};
 
 /// `--format`.

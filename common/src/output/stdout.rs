@@ -14,10 +14,10 @@ use crate::console::Console;
 use crate::stop::{self, Reason, Stop};
 
 /// How long a reader may take nothing once a signal has ended the tool. It has often been sent the same (^C), and reads on.
-const FAREWELL: Duration = Duration::from_millis(500);
+pub const FAREWELL: Duration = Duration::from_millis(500);
 
 /// What a pipe with room takes at once and in one piece (`PIPE_BUF`, pipe(7)).
-const PIECE: usize = 4096;
+pub const PIECE: usize = 4096;
 
 /// What is lost because a signal came while nobody read.
 #[derive(Debug, thiserror::Error)]

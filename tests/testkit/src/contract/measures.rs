@@ -134,6 +134,13 @@ fn a_reader_that_stopped_does_not_hold_it(tool: &Tool, way: &Way) {
         assert!(signalled.elapsed() < Duration::from_secs(10), "{format}: {ended:?}");
         assert!(ended.stderr.lines().count() == 1 && ended.stderr.contains("stdout"), "{format}: {ended:?}");
     }
+    // Nor one who reads both: there is nobody left to tell.
+    let (_reader, writer) = crate::full_pipe();
+    let running = tool.within(&["sh", "-c", "exec \"$0\" \"$@\" 2>&1"]).start_into(&way.long(&[]), writer);
+    std::thread::sleep(Duration::from_millis(700));
+    running.signal(Signal::SIGTERM);
+    let ended = running.end().killed_by(Signal::SIGTERM);
+    assert!(ended.took < Duration::from_secs(10), "{ended:?}");
 }
 
 fn a_summary_is_one_sentence(tool: &Tool, way: &Way) {
