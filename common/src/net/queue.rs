@@ -1,10 +1,11 @@
 //! The queues that datagrams pass on this host before the wire, and what those drop.
 
 use std::io;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 
 use netlink_sys::protocols::NETLINK_ROUTE;
 
+use crate::net::address::is_link_local;
 use crate::sys::netlink::{Dump, Netlink, Question, attribute, text_of, u32_of};
 use crate::sys::qdisc::Qdisc;
 
@@ -127,15 +128,11 @@ fn device_towards(route: &mut Netlink, local: IpAddr, peer: SocketAddr) -> io::R
     }
     if let SocketAddr::V6(peer) = peer
         && peer.scope_id() != 0
-        && is_link_local(*peer.ip())
+        && is_link_local(peer_address)
     {
         question = question.with(libc::RTA_OIF, &peer.scope_id().to_ne_bytes());
     }
     route.ask(&mut question, |payload| attribute(payload.get(FIXED..)?, libc::RTA_OIF).and_then(u32_of))
-}
-
-fn is_link_local(address: Ipv6Addr) -> bool {
-    address.is_unicast_link_local() || address.is_multicast()
 }
 
 fn octets(address: IpAddr) -> Vec<u8> {
