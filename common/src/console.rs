@@ -1,6 +1,7 @@
 //! What people see on stderr: notices and warnings, a progress bar and one summary sentence. Lines never go here.
 
 use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -10,7 +11,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::measure::counters::Counts;
 use crate::output::grid::{self, Grid};
-use crate::{output, text, units};
+use crate::output::{FAREWELL, PIECE};
+use crate::{output, stop, text, units};
 
 /// How often the bar moves.
 const REDRAW: Duration = Duration::from_millis(200);
@@ -68,8 +70,7 @@ impl Console {
         self.wait_for_bar();
         if self.sums_up {
             let text = "\n".to_owned() + &grid.closing(grid::room(io::stderr()));
-            // There is nowhere left to complain.
-            self.aside(|| io::stderr().write_all(text.as_bytes())).unwrap_or_default();
+            self.aside(|| put(text.as_bytes()));
         }
     }
 
@@ -199,8 +200,24 @@ pub fn say(tool: &str, text: &str) {
         line = textwrap::fill(&line, options);
     }
     line.push('\n');
-    // There is nowhere left to complain.
-    let _ = io::stderr().write_all(line.as_bytes());
+    put(line.as_bytes());
+}
+
+/// Writes to stderr. Whoever reads it may have stopped: once a signal has come, what finds no room is dropped.
+fn put(mut bytes: &[u8]) {
+    let mut stderr = io::stderr();
+    while !bytes.is_empty() {
+        let is_there = stop::wait_for_room(stderr.as_fd(), Instant::now() + FAREWELL);
+        match is_there
+            .and_then(|is_there| if is_there { stderr.write(&bytes[..bytes.len().min(PIECE)]) } else { Ok(0) })
+        {
+            Ok(0) if stop::was_signalled() => return,
+            Ok(written) => bytes = &bytes[written..],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            // There is nowhere left to complain.
+            Err(_) => return,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
 use nix::poll::{PollFd, PollFlags};
@@ -17,6 +17,14 @@ use nix::sys::time::TimeSpec;
 use procfs::process::Process;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::{flag, low_level};
+
+/// Set by the first signal that any stop of the process hears.
+static SIGNALLED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+
+/// Whether a signal has told the process to end.
+pub fn was_signalled() -> bool {
+    SIGNALLED.load(Ordering::Relaxed)
+}
 
 const NOT_SET: usize = 0;
 const REQUESTED: usize = usize::MAX;
@@ -61,6 +69,7 @@ impl Stop {
             flag::register_conditional_default(signal, Arc::clone(&armed))?;
             flag::register_usize(signal, Arc::clone(&stop.0.state), usize::try_from(signal).unwrap_or(REQUESTED))?;
             flag::register(signal, Arc::clone(&armed))?;
+            flag::register(signal, Arc::clone(&SIGNALLED))?;
             low_level::pipe::register(signal, stop.0.alarm.try_clone()?)?;
         }
         Ok(stop)
@@ -163,6 +172,16 @@ fn is_ignored(signal: i32) -> bool {
 /// Sleeps until `fd` is readable or `deadline`, whatever else happens: for the end that follows a stop. Whether it is readable.
 pub fn wait_for(fd: BorrowedFd<'_>, deadline: Option<Instant>) -> io::Result<bool> {
     Ok(poll(&mut [PollFd::new(fd, PollFlags::POLLIN)], deadline)?.contains(&true))
+}
+
+/// Sleeps until `fd` can be written to or `deadline`, whatever else happens: for the same. Says whether it can.
+pub fn wait_for_room(fd: BorrowedFd<'_>, deadline: Instant) -> io::Result<bool> {
+    loop {
+        let is_there = poll(&mut [PollFd::new(fd, PollFlags::POLLOUT)], Some(deadline))?.first() == Some(&true);
+        if is_there || Instant::now() >= deadline {
+            return Ok(is_there);
+        }
+    }
 }
 
 fn poll(polled: &mut [PollFd<'_>], deadline: Option<Instant>) -> io::Result<Vec<bool>> {

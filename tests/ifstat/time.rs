@@ -1,10 +1,12 @@
 //! Intervals, pauses, and ends.
 
+use std::io::Read;
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use nix::fcntl::{FcntlArg, fcntl};
 use nix::sys::signal::Signal;
-use testkit::Record;
+use testkit::{Record, records};
 
 use super::{ifstat, some, space, total};
 
@@ -64,4 +66,22 @@ fn a_pause_is_one_long_line_and_no_burst() {
     // Each line but the last has at least one deadline of its own behind it.
     let deadlines = total(&records, "lo", "rx").number("seconds") / 0.1;
     assert!(intervals.len() as f64 <= deadlines - 8.0 + 2.0, "{} lines, {deadlines} deadlines", intervals.len());
+}
+
+#[test]
+fn a_reader_that_stops_holds_nothing_up_and_gets_whole_lines() {
+    let (mut reader, writer) = std::io::pipe().unwrap();
+    fcntl(&writer, FcntlArg::F_SETPIPE_SZ(4096)).unwrap();
+    let running = ifstat().start_into(&["lo", "--interval", "10ms"], writer);
+    // It is full after a dozen lines.
+    std::thread::sleep(Duration::from_millis(1500));
+    let signalled = Instant::now();
+    running.signal(Signal::SIGINT);
+    let ended = running.end();
+    assert!(signalled.elapsed() < Duration::from_secs(10), "{ended:?}");
+    assert!(ended.status.code() == Some(1) && ended.stderr.lines().count() == 1, "{ended:?}");
+    assert!(ended.stderr.contains("cannot write to stdout"), "{ended:?}");
+    let mut text = String::new();
+    reader.read_to_string(&mut text).unwrap();
+    assert!(text.ends_with('\n') && records(&text).len() > 2, "{text}");
 }

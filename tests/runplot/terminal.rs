@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
+use nix::sys::signal::Signal;
 use testkit::screen::Terminal;
-use testkit::{Tool, eventually};
+use testkit::{Tool, eventually, full_pipe};
 
 use super::{HEADER, Scratch, intervals, piped, runplot, total};
 
@@ -53,6 +54,19 @@ fn tee_passes_lines_on_while_they_come() {
     }
     drop(stdin);
     assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn a_reader_behind_tee_that_stopped_does_not_hold_it() {
+    let scratch = Scratch::new();
+    let log = scratch.log(&intervals(20, |_| 0));
+    let (_reader, writer) = full_pipe();
+    let running = runplot().start_into(&[&log, "--tee"], writer);
+    std::thread::sleep(Duration::from_millis(500));
+    running.signal(Signal::SIGINT);
+    let ended = running.end().killed_by(Signal::SIGINT);
+    assert!(ended.took < Duration::from_secs(10) && ended.stderr.lines().count() == 1, "{ended:?}");
+    assert!(ended.stderr.contains("cannot write to stdout"), "{ended:?}");
 }
 
 #[test]

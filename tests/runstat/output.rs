@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use common::schema::tcpsink;
 use testkit::Tool;
 use testkit::screen::Terminal;
 
@@ -172,4 +173,17 @@ fn tables_can_be_of_other_cells_and_units() {
     let args = ["--pivot", "test", "--baseline", "10 Mbit/s half duplex", "--format", "table", "--quiet"];
     let table = runstat().run(&[&[file.as_str()], &args[..]].concat()).success().stdout;
     assert!(table.contains("244.2 % too few runs"), "{table}");
+}
+
+#[test]
+fn what_others_wrote_is_said_again_without_its_control_characters() {
+    let mut log = Log::new();
+    log.header(&tcpsink::SCHEMA);
+    log.rates("a\u{1b}[2J\nifstat/1,forged", &["1000", "1001", "1002"]).rates("b", &["2000", "2001", "2002"]);
+    for args in [&[][..], &["--pivot", "label"], &["--format", "json"], &["--format", "table"], &["bottleneck"]] {
+        let ended = log.run(args);
+        let all = ended.stdout + &ended.stderr;
+        assert!(!all.contains('\u{1b}') && all.contains("forged"), "{args:?}: {all}");
+        assert!(!all.lines().any(|line| line.starts_with("ifstat/1")), "{args:?}: {all}");
+    }
 }

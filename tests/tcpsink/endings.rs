@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
-use testkit::{eventually, records};
+use testkit::{eventually, full_pipe, records};
 
 use super::{plain_client, sink, sum, tcpsink};
 
@@ -153,4 +153,20 @@ fn a_full_disk_fails_both_ends() {
     notices.read_line(&mut notice).unwrap();
     plain_client(notice.trim().rsplit(':').next().unwrap(), b"x");
     assert_eq!(sink.wait().unwrap().code(), Some(1));
+}
+
+#[test]
+fn a_listener_whose_reader_stopped_ends_by_a_signal() {
+    let (_reader, writer) = full_pipe();
+    let listener = tcpsink().start_into(&["listen", "--port", "0", "--bind", "127.0.0.1"], writer);
+    let port = listener.port();
+    // Whether it hears of the end of its measurement is the listener's affair.
+    drop(tcpsink().run(&["send", "127.0.0.1", "--port", &port, "--bytes", "1M"]));
+    let signalled = Instant::now();
+    listener.signal(Signal::SIGTERM);
+    let ended = listener.end();
+    assert!(signalled.elapsed() < Duration::from_secs(10), "{ended:?}");
+    assert_eq!(ended.status.code(), Some(1), "its line is lost: {ended:?}");
+    let said = ended.stderr.lines().filter(|line| line.contains("cannot write to stdout"));
+    assert_eq!(said.count(), 1, "{ended:?}");
 }

@@ -1,9 +1,10 @@
 //! Real payload: what arrives is what was sent, or nothing is there.
 
+use std::fs::File;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 use testkit::{Tool, eventually, is_root, records};
@@ -159,4 +160,60 @@ fn an_empty_file_is_a_file() {
     assert_eq!(ended.total("tcp_recv").text("bytes_per_s"), "");
     assert!(sink.end().status.success());
     assert_eq!(std::fs::read(&target).unwrap(), b"");
+}
+
+/// A FIFO in a directory of its own.
+fn fifo() -> (tempfile::TempDir, PathBuf) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("fifo");
+    nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    (directory, path)
+}
+
+#[test]
+fn a_fifo_that_nobody_reads_does_not_hold_the_sink() {
+    let (_directory, fifo) = fifo();
+    let listen = ["listen", "--port", "0", "--bind", "127.0.0.1", "--output", text(&fifo)];
+    for signal in [Signal::SIGINT, Signal::SIGTERM] {
+        let sink = tcpsink().start(&listen);
+        eventually("what it waits for", Duration::from_secs(10), || sink.stderr().contains("waiting for a reader"));
+        let signalled = Instant::now();
+        sink.signal(signal);
+        let ended = sink.end().success();
+        assert!(signalled.elapsed() < Duration::from_secs(5) && ended.stdout.is_empty(), "{ended:?}");
+    }
+    let sink = tcpsink().start(&listen);
+    eventually("what it waits for", Duration::from_secs(10), || sink.stderr().contains(text(&fifo)));
+    let reader = std::thread::spawn(move || std::fs::read(fifo).unwrap());
+    assert!(plain_client(&sink.port(), b"at last").contains("tcp_recv"));
+    assert_eq!(reader.join().unwrap(), b"at last");
+    assert!(sink.end().status.success());
+}
+
+#[test]
+fn a_reader_of_a_fifo_that_stops_does_not_hold_the_sink() {
+    for idle_timeout in ["1s", "30s"] {
+        let (_directory, fifo) = fifo();
+        let reader = {
+            let fifo = fifo.clone();
+            std::thread::spawn(move || File::open(fifo).unwrap())
+        };
+        let (sink, port) = sink(&["--output", text(&fifo), "--idle-timeout", idle_timeout]);
+        let _stopped = reader.join().unwrap();
+        let began = Instant::now();
+        let client = tcpsink().start(&["send", "127.0.0.1", "--port", &port, "--time", "40s"]);
+        if idle_timeout == "30s" {
+            std::thread::sleep(Duration::from_secs(1));
+            sink.signal(Signal::SIGTERM);
+        }
+        let ended = sink.end();
+        assert!(began.elapsed() < Duration::from_secs(10), "{idle_timeout}: {ended:?}");
+        assert!(ended.total("tcp_recv").has_flag("partial"), "{ended:?}");
+        assert_eq!(ended.status.code(), Some(1), "{ended:?}");
+        if idle_timeout == "1s" {
+            assert!(ended.stderr.contains(text(&fifo)) && ended.stderr.contains("--idle-timeout"), "{ended:?}");
+        }
+        assert_eq!(client.end().status.code(), Some(1));
+        assert!(began.elapsed() < Duration::from_secs(15));
+    }
 }

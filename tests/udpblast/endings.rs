@@ -1,11 +1,11 @@
 //! Ends that nobody planned: of the other end, of a reader, by a signal.
 
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 use testkit::bed::Bed;
-use testkit::eventually;
+use testkit::{eventually, full_pipe};
 
 use super::{client, listener, udpblast};
 
@@ -123,4 +123,20 @@ fn a_signal_ends_the_lookup_of_a_name_at_once() {
     let ended = asking.run(&["send", "nas.example", "--connect-timeout", "500ms"]);
     assert!(ended.took < Duration::from_secs(4), "{ended:?}");
     let _ = ended.failure(1, &["nas.example", "--connect-timeout"]);
+}
+
+#[test]
+fn a_listener_whose_reader_stopped_ends_by_a_signal() {
+    let (_reader, writer) = full_pipe();
+    let listener = udpblast().start_into(&["listen", "--port", "0", "--bind", "127.0.0.1"], writer);
+    let port = listener.port();
+    // Whether it hears of the end of its measurement is the listener's affair.
+    drop(client(&port, "send", &["--time", "200ms", "--connect-timeout", "2s", "--idle-timeout", "1s"]));
+    let signalled = Instant::now();
+    listener.signal(Signal::SIGTERM);
+    let ended = listener.end();
+    assert!(signalled.elapsed() < Duration::from_secs(10), "{ended:?}");
+    assert_eq!(ended.status.code(), Some(1), "its line is lost: {ended:?}");
+    let said = ended.stderr.lines().filter(|line| line.contains("cannot write to stdout"));
+    assert_eq!(said.count(), 1, "{ended:?}");
 }

@@ -22,6 +22,13 @@ pub struct Session {
     pub lines: RecordWriter,
 }
 
+impl Session {
+    /// How a run that only a signal ends has ended: all is well unless lines were lost.
+    pub fn ending(&self) -> Ending {
+        if self.lines.has_lost() { Ending::Failed } else { Ending::Measured }
+    }
+}
+
 impl OutputArgs {
     /// Takes over signals, stdout and stderr.
     pub fn open(&self, tool: &'static str, schema: &'static Schema) -> anyhow::Result<Session> {

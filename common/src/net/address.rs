@@ -2,7 +2,7 @@
 //! `fe80::2%3` (RFC 4007, 11).
 
 use std::fmt;
-use std::net::{IpAddr, SocketAddr, SocketAddrV6};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::str::FromStr;
 
 use anyhow::bail;
@@ -98,9 +98,10 @@ impl Address {
     }
 }
 
-/// An address that every link may have.
+/// An address that every link may have: `fe80::/10`, and groups of a link or an interface (RFC 4291, 2.7).
 pub(super) fn is_link_local(ip: IpAddr) -> bool {
-    matches!(ip, IpAddr::V6(ip) if ip.is_unicast_link_local())
+    let is_group_of_link = |ip: Ipv6Addr| matches!(ip.segments()[0] & 0xff0f, 0xff01 | 0xff02);
+    matches!(ip, IpAddr::V6(ip) if ip.is_unicast_link_local() || is_group_of_link(ip))
 }
 
 /// The links of this namespace, with their numbers; none where the kernel does not tell.
@@ -136,7 +137,8 @@ mod tests {
         assert_eq!(Ok(by_name), parsed(&format!("fe80::2%{number}")));
         assert_eq!((by_name.to_string().as_str(), by_name.is_ipv4()), ("fe80::2%lo", false));
         assert_eq!(by_name.with_port(5), SocketAddrV6::new("fe80::2".parse().unwrap(), 5, 0, number).into());
-        for plain in ["192.0.2.1", "2001:db8::1", "::", "::1"] {
+        assert!(parsed("ff02::1%lo").is_ok() && parsed("ff02::1").is_err());
+        for plain in ["192.0.2.1", "2001:db8::1", "::", "::1", "ff05::1"] {
             let address = parsed(plain).unwrap();
             assert_eq!((address.to_string().as_str(), address.ip().to_string().as_str()), (plain, plain));
             assert_eq!(address.with_port(5).ip(), address.ip());

@@ -1,10 +1,11 @@
 //! The queues that datagrams pass on this host before the wire, and what those drop.
 
 use std::io;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 
 use netlink_sys::protocols::NETLINK_ROUTE;
 
+use crate::net::address::is_link_local;
 use crate::sys::netlink::{Dump, Netlink, Question, attribute, text_of, u32_of};
 use crate::sys::qdisc::Qdisc;
 
@@ -127,15 +128,11 @@ fn device_towards(route: &mut Netlink, local: IpAddr, peer: SocketAddr) -> io::R
     }
     if let SocketAddr::V6(peer) = peer
         && peer.scope_id() != 0
-        && is_link_local(*peer.ip())
+        && is_link_local(peer_address)
     {
         question = question.with(libc::RTA_OIF, &peer.scope_id().to_ne_bytes());
     }
     route.ask(&mut question, |payload| attribute(payload.get(FIXED..)?, libc::RTA_OIF).and_then(u32_of))
-}
-
-fn is_link_local(address: Ipv6Addr) -> bool {
-    address.is_unicast_link_local() || address.is_multicast()
 }
 
 fn octets(address: IpAddr) -> Vec<u8> {
@@ -165,22 +162,6 @@ impl Link {
     fn parse(payload: &[u8]) -> Option<Self> {
         /// Kinds whose link is the other end, not what is below.
         const PAIRS: [&str; 2] = ["veth", "netkit"];
-        /// Kinds that send what they wrap up by a route of its own.
-        const TUNNELS: [&str; 13] = [
-            "gre",
-            "gretap",
-            "ip6gre",
-            "ip6gretap",
-            "erspan",
-            "ip6erspan",
-            "ipip",
-            "ip6tnl",
-            "sit",
-            "vxlan",
-            "geneve",
-            "wireguard",
-            "xfrm",
-        ];
         let index = u32_of(payload.get(4..)?)?;
         let attributes = payload.get(LINK_FIXED..)?;
         let other = |kind| attribute(attributes, kind).and_then(u32_of).filter(|other| ![0, index].contains(other));
@@ -188,10 +169,31 @@ impl Link {
         let kind = kind.map(text_of).unwrap_or_default();
         let has_lower = !PAIRS.contains(&kind.as_str()) && attribute(attributes, libc::IFLA_LINK).is_some();
         let is_elsewhere = has_lower && attribute(attributes, libc::IFLA_LINK_NETNSID).is_some();
+        // They hand on by a route or a table of their own.
+        let is_tunnel = matches!(
+            kind.as_str(),
+            "gre"
+                | "gretap"
+                | "ip6gre"
+                | "ip6gretap"
+                | "erspan"
+                | "ip6erspan"
+                | "ipip"
+                | "ip6tnl"
+                | "sit"
+                | "vxlan"
+                | "geneve"
+                | "wireguard"
+                | "xfrm"
+                | "vti"
+                | "vti6"
+                | "ppp"
+                | "openvswitch"
+        );
         Some(Self {
             index,
             lower: other(libc::IFLA_LINK).filter(|_| has_lower),
-            is_blind: is_elsewhere || TUNNELS.contains(&kind.as_str()),
+            is_blind: is_elsewhere || is_tunnel,
             master: other(libc::IFLA_MASTER),
         })
     }

@@ -11,7 +11,7 @@ use anyhow::bail;
 use nix::sys::eventfd::{EfdFlags, EventFd};
 
 use crate::cli::Usage;
-use crate::net::address::{Address, AddressError};
+use crate::net::address::{Address, AddressError, is_link_local};
 use crate::stop::{Stop, Stopped};
 
 /// Looks `host` up, giving up at `deadline` however long the resolver goes on. The error is [`Stopped`] if `stop` came first.
@@ -24,10 +24,25 @@ pub fn resolve(host: &str, port: u16, deadline: Instant, stop: &Stop) -> anyhow:
     }
     match look_up(host, port, deadline, stop)? {
         Some(Ok(addresses)) if addresses.is_empty() => bail!("cannot resolve {host}: no address"),
-        Some(Ok(addresses)) => Ok(addresses),
+        Some(Ok(addresses)) => usable(host, addresses),
         Some(Err(error)) => bail!("cannot resolve {host}: {error} (check the spelling, or give its address)"),
         None if stop.is_set() => Err(Stopped.into()),
         None => bail!("cannot resolve {host}: no answer in time (--connect-timeout)"),
+    }
+}
+
+/// Those that can be reached. A hosts(5) file may have link-local ones, of which nobody knows the link.
+fn usable(host: &str, mut addresses: Vec<SocketAddr>) -> anyhow::Result<Vec<SocketAddr>> {
+    let first = addresses.first().map(SocketAddr::ip);
+    addresses.retain(|address| match address {
+        SocketAddr::V6(v6) => v6.scope_id() != 0 || !is_link_local(address.ip()),
+        SocketAddr::V4(_) => true,
+    });
+    match first.filter(|_| addresses.is_empty()) {
+        Some(first) => {
+            bail!("cannot reach {host}: it is {first}, of an unknown link (give the address, as in {first}%eth0)")
+        }
+        None => Ok(addresses),
     }
 }
 
@@ -77,6 +92,10 @@ mod tests {
         assert!(resolve("localhost").unwrap().iter().all(|address| address.ip().is_loopback()));
         let error = resolve("no.such.host.invalid").unwrap_err();
         assert!(error.to_string().starts_with("cannot resolve no.such.host.invalid"), "{error:#}");
+        let [v4, local, scoped] =
+            ["192.0.2.1:5", "[fe80::1]:5", "[fe80::1%1]:5"].map(|text| text.parse::<SocketAddr>().unwrap());
+        assert_eq!(usable("nas", vec![local, v4, scoped]).unwrap(), [v4, scoped]);
+        assert!(usable("nas", vec![local]).unwrap_err().to_string().contains("fe80::1%eth0"));
         stop.set();
         assert!(resolve("no.such.host.invalid").unwrap_err().is::<Stopped>());
     }

@@ -1,9 +1,10 @@
 //! Lines of CSV to stdout: when a header is due, and one `write` a line.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom};
 
 use super::Header;
+use super::stdout::Stdout;
 use crate::console::Console;
 use crate::schema::{self, Schema};
 
@@ -13,7 +14,7 @@ const TAIL: u64 = 64 * 1024;
 /// stdout, where lines go.
 #[derive(Debug)]
 pub struct LinesOut {
-    file: File,
+    out: Stdout,
     /// What must stand before the next line: a header, or the end of a line that somebody left unfinished.
     due: String,
     is_mixed: bool,
@@ -21,10 +22,10 @@ pub struct LinesOut {
 
 impl LinesOut {
     /// Looks at the file once; nothing is written before the first line is.
-    pub fn new(file: File, schema: &Schema, header: Header) -> Self {
+    pub fn new(out: Stdout, schema: &Schema, header: Header) -> Self {
         let before = match header {
             Header::Never => Before::default(),
-            _ => Before::of(&file, schema),
+            _ => Before::of(out.file(), schema),
         };
         let mut due = String::new();
         if before.is_cut {
@@ -34,7 +35,7 @@ impl LinesOut {
             due += &schema.header();
         }
         let is_mixed = header == Header::Auto && before.last == Last::Other;
-        Self { file, due, is_mixed }
+        Self { out, due, is_mixed }
     }
 
     /// Writes one finished line, LF included.
@@ -47,12 +48,8 @@ impl LinesOut {
             );
         }
         let due = std::mem::take(&mut self.due);
-        console.aside(|| {
-            if !due.is_empty() {
-                self.file.write_all(due.as_bytes())?;
-            }
-            self.file.write_all(line.as_bytes())
-        })
+        self.out.write_all(due.as_bytes())?;
+        self.out.write_all(line.as_bytes())
     }
 }
 

@@ -7,12 +7,14 @@ pub mod grid;
 mod json;
 mod lines;
 mod screen;
+mod stdout;
 mod table;
 
 use std::fs::File;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileTypeExt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, bail};
@@ -22,12 +24,15 @@ use crate::cli::Usage;
 use crate::console::Console;
 use crate::schema::Schema;
 use crate::stop::Stop;
-use crate::sys;
+use crate::{sys, text};
 
 use grid::Grid;
 use lines::LinesOut;
 use screen::Screen;
 use table::{Look, Table};
+
+pub(crate) use stdout::{FAREWELL, PIECE};
+pub use stdout::{Stdout, is_unread};
 
 /// `--format`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -152,12 +157,13 @@ pub struct RecordWriter {
     out: Out,
     stop: Stop,
     console: Arc<Console>,
+    has_lost: AtomicBool,
 }
 
 #[derive(Debug)]
 enum Out {
     Lines(Mutex<LinesOut>),
-    Objects { file: Mutex<File>, schema: &'static Schema },
+    Objects { out: Mutex<Stdout>, schema: &'static Schema },
     Rows(Screen),
 }
 
@@ -170,14 +176,15 @@ impl RecordWriter {
         console: Arc<Console>,
     ) -> anyhow::Result<Self> {
         refuse_closed()?;
-        let file = File::from(io::stdout().as_fd().try_clone_to_owned().context("cannot use stdout")?);
-        let look = appearance.look(schema, &file)?;
-        let out = match appearance.format_on(&file) {
-            Format::Json => Out::Objects { file: Mutex::new(file), schema },
-            Format::Table => Out::Rows(Screen::new(file, Table::new(schema, look), Arc::clone(&console))?),
-            Format::Auto | Format::Csv => Out::Lines(Mutex::new(LinesOut::new(file, schema, appearance.header))),
+        let stdout = Stdout::open(stop.clone(), Arc::clone(&console))?;
+        let look = appearance.look(schema, stdout.file())?;
+        let format = appearance.format_on(stdout.file());
+        let out = match format {
+            Format::Json => Out::Objects { out: Mutex::new(stdout), schema },
+            Format::Table => Out::Rows(Screen::new(stdout, Table::new(schema, look))?),
+            Format::Auto | Format::Csv => Out::Lines(Mutex::new(LinesOut::new(stdout, schema, appearance.header))),
         };
-        Ok(Self { out, stop, console })
+        Ok(Self { out, stop, console, has_lost: AtomicBool::new(false) })
     }
 
     /// Writes one record (structs in a tuple: shared columns, own columns).
@@ -190,10 +197,9 @@ impl RecordWriter {
     pub fn write_line(&self, line: &str) -> anyhow::Result<()> {
         let written = match &self.out {
             Out::Lines(out) => out.lock().unwrap_or_else(PoisonError::into_inner).write(line, &self.console),
-            Out::Objects { file, schema } => {
+            Out::Objects { out, schema } => {
                 let object = json::object(schema, &cells_of(line)?)? + "\n";
-                let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
-                self.console.aside(|| file.write_all(object.as_bytes()))
+                out.lock().unwrap_or_else(PoisonError::into_inner).write_all(object.as_bytes())
             }
             Out::Rows(screen) => screen.show(cells_of(line)?),
         };
@@ -211,9 +217,20 @@ impl RecordWriter {
         }
     }
 
-    /// When nobody reads any more, sets the stop and says nothing.
+    /// Whether a signal came while stdout's reader took nothing, so that lines were lost. That was said.
+    pub fn has_lost(&self) -> bool {
+        self.has_lost.load(Ordering::Relaxed)
+    }
+
+    /// When nobody reads any more, sets the stop and says nothing; when a signal ends the wait for a reader, says so once.
     fn checked(&self, written: io::Result<()>) -> anyhow::Result<()> {
         match written {
+            Err(error) if is_unread(&error) => {
+                if !self.has_lost.swap(true, Ordering::Relaxed) {
+                    self.console.error(&format!("cannot write to stdout: {error}"));
+                }
+                Ok(())
+            }
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 self.stop.set_reader_gone();
                 Ok(())
@@ -228,6 +245,12 @@ pub fn line_of(record: &impl Serialize) -> anyhow::Result<String> {
     let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
     writer.serialize(record)?;
     Ok(String::from_utf8(writer.into_inner()?)?)
+}
+
+/// The same of one who says again what others wrote: harmful characters in it are replaced, so that it is one line.
+pub fn tamed_line_of(record: &impl Serialize) -> anyhow::Result<String> {
+    let line = line_of(record)?;
+    Ok(text::tamed(line.strip_suffix('\n').unwrap_or(&line)) + "\n")
 }
 
 /// The cells of such a line.
@@ -251,5 +274,7 @@ mod tests {
             cells_of(&line).unwrap(),
             csv::StringRecord::from(["a,b", "say \"x\"", "two\nlines", "köln"].as_slice())
         );
+        let line = tamed_line_of(&("a,b", "\u{1b}[2J", "two\nlines\r", 5)).unwrap();
+        assert_eq!(line, "\"a,b\",?[2J,\"two?lines?\",5\n");
     }
 }

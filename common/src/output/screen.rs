@@ -1,8 +1,7 @@
 //! A table on its way to a terminal, on a thread of its own: a terminal that is slow, or stopped, holds up nobody who
 //! measures.
 
-use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,8 +11,8 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 
 use super::grid::Grid;
+use super::stdout::Stdout;
 use super::table::{Size, Table};
-use crate::console::Console;
 
 /// How long an interval may wait for the terminal; what is older says nothing about now.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -52,16 +51,15 @@ struct Row {
 }
 
 impl Screen {
-    /// A table that is written to `file`.
-    pub fn new(file: File, table: Table, console: Arc<Console>) -> anyhow::Result<Self> {
+    /// A table that is written to `out`.
+    pub fn new(out: Stdout, table: Table) -> anyhow::Result<Self> {
         let (rows, queue) = mpsc::sync_channel(QUEUE);
         let has_skipped: Arc<AtomicBool> = Arc::default();
         let failure: Arc<Mutex<Option<io::Error>>> = Arc::default();
         let span = table.schema().columns().position(|column| column.name == "span");
         let painter = Painter {
-            file,
+            out,
             table,
-            console,
             has_skipped: Arc::clone(&has_skipped),
             has_said_so: false,
             failure: Arc::clone(&failure),
@@ -114,9 +112,8 @@ impl Drop for Screen {
 
 /// Who writes.
 struct Painter {
-    file: File,
+    out: Stdout,
     table: Table,
-    console: Arc<Console>,
     has_skipped: Arc<AtomicBool>,
     has_said_so: bool,
     failure: Arc<Mutex<Option<io::Error>>>,
@@ -162,17 +159,14 @@ impl Painter {
     }
 
     fn write(&mut self, text: &str) {
-        if text.is_empty() {
-            return;
-        }
-        if let Err(error) = self.console.aside(|| self.file.write_all(text.as_bytes())) {
+        if let Err(error) = self.out.write_all(text.as_bytes()) {
             *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
         }
     }
 
     /// How large the terminal is now; elsewhere as wide as the environment says.
     fn size(&self) -> Size {
-        if let Some((width, height)) = terminal_size::terminal_size_of(&self.file) {
+        if let Some((width, height)) = terminal_size::terminal_size_of(self.out.file()) {
             return Size { width: width.0.into(), height: height.0.into() };
         }
         let width = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());

@@ -12,9 +12,11 @@ pub mod shim;
 pub mod snapshot;
 mod tool;
 
-use std::io::Write;
+use std::io::{PipeReader, PipeWriter, Write};
 use std::process::Command;
 use std::time::{Duration, Instant};
+
+use nix::fcntl::{FcntlArg, fcntl};
 
 pub use records::{Record, records, some};
 pub use tool::{Ended, Running, Tool};
@@ -50,6 +52,17 @@ pub fn is_root() -> bool {
         skip("it needs root, for network namespaces", "run the tests as root");
     }
     is_root
+}
+
+/// A small pipe with no room left, as that of a reader that stopped.
+///
+/// # Panics
+/// If the system has no pipe left.
+pub fn full_pipe() -> (PipeReader, PipeWriter) {
+    let (reader, mut writer) = std::io::pipe().expect("a pipe");
+    let size = fcntl(&writer, FcntlArg::F_SETPIPE_SZ(4096)).expect("a size that pipes may have");
+    writer.write_all(&vec![b'\n'; usize::try_from(size).expect("a size")]).expect("room");
+    (reader, writer)
 }
 
 /// Waits until `condition` holds.

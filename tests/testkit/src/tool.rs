@@ -96,6 +96,14 @@ impl Tool {
         self.spawn(args, Stdio::piped())
     }
 
+    /// Starts it in the background with its lines going elsewhere.
+    ///
+    /// # Panics
+    /// If it cannot be started.
+    pub fn start_into(&self, args: &[&str], stdout: impl Into<Stdio>) -> Running {
+        self.spawn(args, stdout.into())
+    }
+
     fn spawn(&self, args: &[&str], stdout: Stdio) -> Running {
         let mut child = self.command(args).stdout(stdout).stderr(Stdio::piped()).spawn().expect("can start");
         let stdout = child.stdout.take().map_or_else(Gathered::nothing, gather);

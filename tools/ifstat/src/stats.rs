@@ -37,7 +37,7 @@ pub fn stats(args: &StatsArgs) -> anyhow::Result<Ending> {
     let ending = if plan.is_open_ended() { None } else { Ending::of(&session.stop) };
     series.totals(outcome.is_err() || ending.is_some())?;
     outcome?;
-    Ok(ending.unwrap_or(Ending::Measured))
+    Ok(ending.unwrap_or_else(|| session.ending()))
 }
 
 fn read(drivers: &Drivers, interface: Name) -> anyhow::Result<Counters> {

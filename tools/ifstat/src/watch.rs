@@ -31,7 +31,7 @@ pub fn watch(args: &WatchArgs) -> anyhow::Result<Ending> {
 fn measure(args: &WatchArgs, plan: Plan, session: &Session) -> anyhow::Result<Ending> {
     let mut source = netns::within(args.netns.netns.as_deref(), |netns| Source::open(netns, args.stack))?;
     let is_open_ended = plan.is_open_ended() && args.command.is_empty();
-    let ending = || if is_open_ended { None } else { Ending::of(&session.stop) }.unwrap_or(Ending::Measured);
+    let ending = || if is_open_ended { None } else { Ending::of(&session.stop) }.unwrap_or_else(|| session.ending());
     if !source.find(&args.interfaces, args.wait, session)? {
         return Ok(ending());
     }

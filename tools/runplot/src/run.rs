@@ -2,10 +2,11 @@
 
 use std::cell::RefCell;
 use std::io;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
-use common::cli::Ending;
+use common::cli::{self, Ending};
 use common::console::Console;
 use common::lines::{Beside, Line, Reading, file_name};
 use common::output;
@@ -26,7 +27,7 @@ const SETTLE: Duration = Duration::from_millis(50);
 
 /// Draws what was asked for.
 pub fn run(args: Args) -> anyhow::Result<Ending> {
-    let console = Console::new("runplot", args.quiet, false);
+    let console = Arc::new(Console::new("runplot", args.quiet, false));
     let plan = Plan::new(args)?;
     if plan.tees || plan.chart.is_some() {
         output::refuse_closed()?;
@@ -36,14 +37,19 @@ pub fn run(args: Args) -> anyhow::Result<Ending> {
     let screen = Screen::new(&plan);
     let growing = RefCell::new(Growing { table, screen, plan: &plan, is_in_run: false, due: None, last: None });
 
-    let beside = Meanwhile { growing: &growing, tee: plan.tees.then(Tee::default), stop: &stop };
+    let tee = plan.tees.then(|| Tee::open(&stop, &console)).transpose()?;
+    let beside = Meanwhile { growing: &growing, tee, stop: &stop };
     let reading = Reading { files: &plan.files, wanted: &wanted, stop: &stop, console: &console };
     reading.each(&beside, |_, line| {
         growing.borrow_mut().take(line);
         Ok(())
     })?;
     if let Some(error) = beside.tee.and_then(|tee| tee.failure()) {
-        return Err(anyhow::Error::new(error).context("cannot write to stdout"));
+        let is_unread = output::is_unread(&error);
+        let error = anyhow::Error::new(error).context("cannot write to stdout");
+        let Some(ending) = Ending::of(&stop).filter(|_| is_unread) else { return Err(error) };
+        console.error(&cli::message(&error));
+        return Ok(ending);
     }
     if stop.reason() == Some(Reason::ReaderGone) {
         return Ok(Ending::Measured);

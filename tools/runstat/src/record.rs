@@ -93,7 +93,7 @@ impl Recorder<'_> {
         if let Some(comparison) = self.findings.comparison(index) {
             self.add_comparison(&mut own, comparison);
         }
-        output::line_of(&(Shared::of(group, &self.plan.by, summary.n), own))
+        output::tamed_line_of(&(Shared::of(group, &self.plan.by, summary.n), own))
     }
 
     fn figures(&self, summary: &Summary) -> Own {
@@ -167,7 +167,7 @@ impl Recorder<'_> {
                 own.by = format!("{column}={}", mean.side);
             }
         }
-        output::line_of(&(shared, own))
+        output::tamed_line_of(&(shared, own))
     }
 
     /// `file:line`, or the line alone of stdin.

@@ -4,6 +4,7 @@ use anyhow::bail;
 use common::cli::{Ending, Session};
 use common::lines::{Reading, file_name};
 use common::schema::runstat::SCHEMA;
+use common::text;
 
 use crate::advice;
 use crate::args::{Args, FailOn, Format, GroupArgs, Verb};
@@ -107,9 +108,9 @@ fn print(report: &Report<'_>, format: Format, session: &Session) -> anyhow::Resu
         (Format::Csv, Some(pivot)) => {
             let table = report.pivot(pivot, true);
             let mut writer = csv::Writer::from_writer(Vec::new());
-            writer.write_record(table.titles())?;
+            writer.write_record(table.titles().map(|title| text::tamed(title)))?;
             for row in &table.rows {
-                writer.write_record(row)?;
+                writer.write_record(row.iter().map(|cell| text::tamed(cell)))?;
             }
             session.lines.write_line(&String::from_utf8(writer.into_inner()?)?)?;
         }

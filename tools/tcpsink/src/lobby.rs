@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use common::cli::Ending;
 use common::net::access;
 use common::net::listener::{Places, Refusal};
+use common::stop::Stopped;
 use common::units;
 
 use crate::args::ListenArgs;
@@ -35,7 +36,10 @@ const BREATH: Duration = Duration::from_millis(100);
 
 /// Runs the verb until a signal, or with `--once` until one client has been served.
 pub fn listen(args: &ListenArgs) -> anyhow::Result<Ending> {
-    let sink = Sink::new(args.clone())?;
+    let sink = match Sink::new(args.clone()) {
+        Err(error) if error.is::<Stopped>() => return Ok(Ending::Measured),
+        sink => sink?,
+    };
     let listener = match activation::listener()? {
         Some(given) => given,
         None => socket::listen(args.bind, args.port)?,

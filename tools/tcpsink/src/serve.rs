@@ -67,11 +67,12 @@ pub struct Joining {
 }
 
 impl Sink {
-    /// A sink that has served nobody yet.
+    /// A sink that has served nobody yet. The error is [`Stopped`](common::stop::Stopped) if a signal came first.
     pub fn new(args: ListenArgs) -> anyhow::Result<Self> {
         let journal = Journal::open(&args.lines, "tcpsink", &SCHEMA)?;
         let secret = args.guard.secret_file.as_deref().map(Secret::read).transpose()?;
-        let output = args.output.as_deref().map(|path| Output::open(path, args.force)).transpose()?;
+        let open = |path| Output::open(path, args.force, &journal.session);
+        let output = args.output.as_deref().map(open).transpose()?;
         Ok(Self { args, journal, secret, output: Mutex::new(output) })
     }
 

@@ -50,7 +50,7 @@ impl Journal {
         match self.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
             Some(error) => Err(error),
             None if serves_once && self.was_partial.load(Ordering::Relaxed) => Ok(Ending::Failed),
-            None => Ok(Ending::Measured),
+            None => Ok(self.session.ending()),
         }
     }
 }

@@ -64,6 +64,24 @@ fn a_source_address_of_another_host_has_no_way() {
 }
 
 #[test]
+fn a_link_local_peer_is_looked_for_on_its_link() {
+    let Some(bed) = Bed::new() else { return };
+    bed.add_link_local();
+    run(&format!("ip -n {} link add other0 type veth peer name other1", bed.sender()));
+    run(&format!("ip -n {} link set other0 up", bed.sender()));
+    run(&format!("ip -n {} link set other1 up", bed.sender()));
+    run(&format!("ip -n {} addr add fe80::3/64 dev other0 nodad", bed.sender()));
+    run(&format!("tc -n {} qdisc replace dev eth0 root tbf rate 1mbit burst 5000 limit 5000", bed.sender()));
+    for (link, cuts) in [("eth0", true), ("other0", false)] {
+        let queues = enter(&bed.sender(), || {
+            let peer: crate::net::address::Address = format!("fe80::1%{link}").parse().unwrap();
+            Queues::towards(std::net::Ipv6Addr::UNSPECIFIED.into(), peer.with_port(9))
+        });
+        assert_eq!(queues.map(|queues| queues.cuts()), Some(cuts), "{link}");
+    }
+}
+
+#[test]
 fn a_shaper_cuts_buffers_and_its_drops_are_what_does_not_arrive() {
     let Some(bed) = Bed::new() else { return };
     run(&format!("tc -n {} qdisc replace dev eth0 root tbf rate 100mbit burst 16000 limit 40000", bed.sender()));

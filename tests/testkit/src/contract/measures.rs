@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 
@@ -60,10 +60,11 @@ impl<'a> Way<'a> {
 
 type Check = fn(&Tool, &Way);
 
-const CHECKS: [(&str, Check); 13] = [
+const CHECKS: [(&str, Check); 14] = [
     ("full disk", a_full_disk_is_a_failure),
     ("closed stdout", a_closed_stdout_is_a_failure),
     ("reader gone", a_reader_that_is_gone_ends_it_quietly),
+    ("reader stopped", a_reader_that_stopped_does_not_hold_it),
     ("summary", a_summary_is_one_sentence),
     ("mean", several_runs_have_a_mean),
     ("warm-up", a_warm_up_is_not_counted),
@@ -120,6 +121,26 @@ fn a_reader_that_is_gone_ends_it_quietly(tool: &Tool, way: &Way) {
         let ended = tool.run_into(&way.long(interval), writer).success();
         assert_eq!(ended.stderr, "", "{ended:?}");
     }
+}
+
+fn a_reader_that_stopped_does_not_hold_it(tool: &Tool, way: &Way) {
+    for format in ["csv", "table", "json"] {
+        let (_reader, writer) = crate::full_pipe();
+        let running = tool.start_into(&way.long(&["--interval", way.interval, "--format", format]), writer);
+        std::thread::sleep(Duration::from_millis(700));
+        let signalled = Instant::now();
+        running.signal(Signal::SIGINT);
+        let ended = running.end().killed_by(Signal::SIGINT);
+        assert!(signalled.elapsed() < Duration::from_secs(10), "{format}: {ended:?}");
+        assert!(ended.stderr.lines().count() == 1 && ended.stderr.contains("stdout"), "{format}: {ended:?}");
+    }
+    // Nor one who reads both: there is nobody left to tell.
+    let (_reader, writer) = crate::full_pipe();
+    let running = tool.within(&["sh", "-c", "exec \"$0\" \"$@\" 2>&1"]).start_into(&way.long(&[]), writer);
+    std::thread::sleep(Duration::from_millis(700));
+    running.signal(Signal::SIGTERM);
+    let ended = running.end().killed_by(Signal::SIGTERM);
+    assert!(ended.took < Duration::from_secs(10), "{ended:?}");
 }
 
 fn a_summary_is_one_sentence(tool: &Tool, way: &Way) {

@@ -7,6 +7,8 @@ mod remark;
 pub mod thin;
 pub mod unit;
 
+use common::text;
+
 pub use axis::{Axis, Scale};
 pub use remark::Remark;
 
@@ -31,10 +33,10 @@ impl Chart {
             let ticks = panel.x.ticks.iter_mut().chain(&mut panel.y.ticks).map(|tick| &mut tick.text);
             ticks.chain([&mut panel.heading, &mut panel.x.title, &mut panel.y.title])
         });
-        for text in panels.chain(&mut self.legend).chain([&mut self.title, &mut self.caption]) {
-            let is_harmful = |c: char| c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}');
-            if text.contains(is_harmful) {
-                *text = text.replace(is_harmful, "\u{fffd}");
+        for said in panels.chain(&mut self.legend).chain([&mut self.title, &mut self.caption]) {
+            let is_harmful = |c: char| text::is_harmful(c) || matches!(c, '\u{fffe}' | '\u{ffff}');
+            if said.contains(is_harmful) {
+                *said = said.replace(is_harmful, "\u{fffd}");
             }
         }
     }

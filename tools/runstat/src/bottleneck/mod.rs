@@ -163,7 +163,7 @@ impl Teller<'_> {
             verdict: row.verdict.clone(),
             lines: self.places(row.spots),
         };
-        output::line_of(&(shared, own))
+        output::tamed_line_of(&(shared, own))
     }
 
     fn cells(&self, row: &Row<'_>, unit: Unit) -> Vec<String> {

@@ -4,12 +4,15 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::os::fd::AsFd;
-use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
+use common::cli::Session;
 use common::files::buffer;
+use common::stop::{self, Stopped};
+use common::units;
 use nix::poll::{PollFd, PollFlags, PollTimeout};
 use tempfile::NamedTempFile;
 
@@ -119,8 +122,9 @@ enum OutputPlace {
 }
 
 impl Output {
-    /// Makes sure that `path` may be made, before anybody connects.
-    pub fn open(path: &Path, force: bool) -> anyhow::Result<Self> {
+    /// Makes sure that `path` may be made, before anybody connects. Waits for the reader of a FIFO; the error is [`Stopped`] if
+    /// a stop came first.
+    pub fn open(path: &Path, force: bool, session: &Session) -> anyhow::Result<Self> {
         let name = path.display();
         let doing = || format!("cannot write --output {name}");
         let is_descriptor = ["/dev/fd/", "/proc/self/fd/", "/dev/std"]
@@ -129,7 +133,7 @@ impl Output {
         let place = match std::fs::metadata(path) {
             Ok(target) if target.is_dir() => bail!("cannot write --output {name}: it is a directory"),
             Ok(target) if is_descriptor || target.file_type().is_fifo() || target.file_type().is_char_device() => {
-                OutputPlace::Direct(OpenOptions::new().write(true).open(path).with_context(doing)?)
+                OutputPlace::Direct(open_direct(path, session).with_context(doing)?)
             }
             Ok(target) if !target.is_file() => bail!("cannot write --output {name}: not a file or a FIFO"),
             Ok(_) if !force => bail!("cannot write --output {name}: it exists (--force replaces it)"),
@@ -156,8 +160,9 @@ impl Output {
         let unused = Stages::default();
         let stages = lane.own.stages.as_ref().unwrap_or(&unused);
         let mut written = 0;
+        let patience = stream.socket.read_timeout()?;
         let mut write = |bytes: &[u8]| {
-            stages.file().time(|| self.file().write_all(bytes)).with_context(|| self.after(written))?;
+            stages.file().time(|| self.write(bytes, patience, lane)).with_context(|| self.after(written))?;
             written += bytes.len() as u64;
             anyhow::Ok(())
         };
@@ -186,6 +191,30 @@ impl Output {
         Ok(())
     }
 
+    /// Writes all of it, or as much as is taken before a halt. An error when nothing is taken for as long as `patience`.
+    fn write(&self, mut bytes: &[u8], patience: Option<Duration>, lane: &Lane) -> anyhow::Result<()> {
+        let mut progress = Instant::now();
+        while !bytes.is_empty() && !lane.is_halted() {
+            match self.file().write(bytes) {
+                Ok(0) => return Err(io::Error::from(io::ErrorKind::WriteZero).into()),
+                Ok(written) => {
+                    bytes = &bytes[written..];
+                    progress = Instant::now();
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    if let Some(patience) = patience.filter(|patience| progress.elapsed() >= *patience) {
+                        bail!("its reader took nothing for {} (--idle-timeout)", units::duration_text(patience));
+                    }
+                    let glance = Instant::now() + Duration::from_millis(GLANCE_MS.into());
+                    stop::wait_for_room(self.file().as_fd(), glance)?;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
     fn after(&self, bytes: u64) -> String {
         format!("cannot write {} after {bytes} bytes", self.path.display())
     }
@@ -196,5 +225,26 @@ impl Output {
         let kept = if self.force { file.persist(&self.path) } else { file.persist_noclobber(&self.path) };
         kept.map_err(|error| error.error).with_context(|| format!("cannot create {}", self.path.display()))?;
         Ok(())
+    }
+}
+
+/// Opens what is written as it is, without waiting in the kernel: for a reader, or for room.
+fn open_direct(path: &Path, session: &Session) -> anyhow::Result<File> {
+    let mut is_said = false;
+    loop {
+        match OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open(path) {
+            // A FIFO that nobody reads (fifo(7)).
+            Err(error) if error.raw_os_error() == Some(libc::ENXIO) => {
+                if session.stop.is_set() {
+                    return Err(Stopped.into());
+                }
+                if !std::mem::replace(&mut is_said, true) {
+                    session.console.notice(&format!("waiting for a reader of {} (--output)", path.display()));
+                }
+                let glance = Instant::now() + Duration::from_millis(GLANCE_MS.into());
+                session.stop.wait(&[], Some(glance))?;
+            }
+            opened => return Ok(opened?),
+        }
     }
 }
