@@ -40,6 +40,8 @@ pub struct Lane<Own = ()> {
     latencies: Option<Recorder>,
     begun: OnceLock<Begun>,
     last: Mutex<Option<Instant>>,
+    /// How long before [`Lane::begin`] its first operation began, as it turned out, nanoseconds.
+    lead_ns: AtomicU64,
     /// What is the tool's own.
     pub own: Own,
 }
@@ -65,6 +67,7 @@ struct First {
 /// The beginning of one lane.
 #[derive(Debug)]
 struct Begun {
+    at: Instant,
     timer: ThreadTimer,
     /// The thread's CPU time before its first operation.
     before: Duration,
@@ -95,6 +98,7 @@ impl<Own> Track<Own> {
             latencies: has_latencies.then(Recorder::default),
             begun: OnceLock::new(),
             last: Mutex::default(),
+            lead_ns: AtomicU64::new(0),
             own,
         };
         let lanes = own.into_iter().map(lane).collect();
@@ -114,6 +118,16 @@ impl<Own> Track<Own> {
     /// When the last operation of all ended, once every worker has.
     pub fn last(&self) -> Option<Instant> {
         self.lanes.iter().filter_map(Lane::last).max()
+    }
+
+    /// How long before [`Track::first`] the first operation of all began, as it turned out.
+    pub fn lead(&self) -> Duration {
+        let Some(first) = self.first() else { return Duration::ZERO };
+        let lead = |lane: &Lane<Own>| {
+            let lead = Duration::from_nanos(lane.lead_ns.load(Ordering::Relaxed));
+            lead.saturating_sub(lane.begun.get()?.at.saturating_duration_since(first)).into()
+        };
+        self.lanes.iter().filter_map(lead).max().unwrap_or_default()
     }
 
     /// Whether every lane has finished, as far as it knows.
@@ -174,11 +188,22 @@ impl<Own> Lane<Own> {
         self.begun.get_or_init(|| {
             let timer = ThreadTimer::start();
             let before = timer.time();
-            Begun { timer, before }
+            Begun { at, timer, before }
         });
         if self.gate.first.set(First { at, process: cpu::process_time() }).is_ok() {
             self.gate.ring();
         }
+    }
+
+    /// When the first operation of all lanes began.
+    pub fn first(&self) -> Option<Instant> {
+        self.gate.first.get().map(|first| first.at)
+    }
+
+    /// The first operation of this lane turned out to have begun so long before it was noticed, at [`Lane::begin`]: N bytes
+    /// that arrive one after the other take the time of N, though the first of them is seen only at its end.
+    pub fn led_by(&self, lead: Duration) {
+        self.lead_ns.store(u64::try_from(lead.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
     /// Whether it is time to end.

@@ -190,16 +190,26 @@ impl<State: Clone> Spans<State> {
     }
 
     /// The end, `last` is when the last operation ended. If that was before the end of an interval that was printed, as in a
-    /// stall, the end is the interval's.
-    pub fn close(self, last: Option<Instant>, source: &mut impl Source<State = State>) -> Closed<State> {
+    /// stall, the end is the interval's. The first operation turned out to have begun by `lead` earlier: where nobody was told
+    /// otherwise, by intervals or a warm-up, so did the whole.
+    pub fn close(
+        self,
+        last: Option<Instant>,
+        lead: Duration,
+        source: &mut impl Source<State = State>,
+    ) -> Closed<State> {
         let epoch = self.epoch;
         let latencies = source.latencies();
         let mark = source.mark(last.unwrap_or(self.before.snapshot.at));
-        let Some(Counting { base, latencies: mut all, open }) = self.counting else {
+        let is_free = self.timing.warmup.is_zero() && self.timing.interval.is_none();
+        let Some(Counting { mut base, latencies: mut all, open }) = self.counting else {
             let end = settled(mark, epoch, self.before.snapshot.at);
             let total = Cut { span: Span::Total, from: end.clone(), to: end, latencies: Vec::new(), epoch };
             return Closed { interval: None, total, has_begun: false };
         };
+        if let Some(at) = base.snapshot.at.checked_sub(lead).filter(|_| is_free) {
+            base.snapshot.at = epoch.on_grid(at);
+        }
         let latest = open.as_ref().map_or(base.snapshot.at, |(from, _)| from.snapshot.at);
         let to = settled(mark, epoch, latest);
         add(&mut all, &latencies);

@@ -178,7 +178,7 @@ impl<G: Gauge, Own> Watch<'_, G, Own> {
         } else if let Some(Verdict { how, why }) = self.gauge.judge(now)
             && self.halted < Some(how)
         {
-            self.is_cut = true;
+            self.is_cut |= how > Halt::TimeUp;
             self.failure = self.failure.take().or(why);
             self.halt(crew, how);
         }
@@ -196,8 +196,8 @@ impl<G: Gauge, Own> Watch<'_, G, Own> {
     fn finish(mut self, crew: Crew<'_>, mut spans: Spans<G::State>) -> anyhow::Result<Finished<G::State>> {
         // All may be over before anybody looked.
         spans.begin(Instant::now(), self.track.first(), &mut self);
-        let last = self.track.last();
-        let Closed { interval, total, has_begun } = spans.close(last, &mut self);
+        let (last, lead) = (self.track.last(), self.track.lead());
+        let Closed { interval, total, has_begun } = spans.close(last, lead, &mut self);
         let failure = crew.join().err().or(self.failure.take());
         if let Some(interval) = interval {
             self.gauge.print(&interval)?;

@@ -19,6 +19,7 @@ use crate::engine::Stream;
 use crate::engine::connect::Knock;
 use crate::engine::file::Input;
 use crate::exchange::Exchange;
+use crate::finished::Finished;
 use crate::flow;
 use crate::part::{self, End};
 use crate::peer::Peer;
@@ -27,6 +28,7 @@ use crate::protocol::{FromClient, FromSink};
 use crate::pulse::Pulse;
 use crate::request::{Request, TestKind, Way};
 use crate::role::Role;
+use crate::tcp_state::TcpState;
 use crate::socket;
 
 /// How long an interrupted client waits for the sink's lines: people who press ^C want the prompt back.
@@ -54,6 +56,14 @@ pub struct Dialogue<'a> {
 struct Reply {
     totals: Vec<PeerLine>,
     failure: Option<String>,
+}
+
+impl Reply {
+    /// How long the sink sent.
+    fn span(&self) -> Option<Duration> {
+        let seconds = self.totals.iter().find(|total| total.cell("test") == "tcp_send")?.number("seconds")?;
+        Duration::try_from_secs_f64(seconds).ok()
+    }
 }
 
 impl<'a> Dialogue<'a> {
@@ -209,7 +219,9 @@ impl<'a> Dialogue<'a> {
         }
         let is_cut = finished.iter().any(|flow| flow.is_cut);
         let moved = |sends| finished.iter().filter(|flow| flow.sends() == sends).map(|flow| flow.all_bytes).sum();
-        let done = FromClient::Done { sent: moved(true), received: moved(false), whole: !is_cut };
+        let left = finished.iter().any(|flow| flow.has_left);
+        let span = finished.iter().filter(|flow| flow.sends()).map(Finished::length).max().unwrap_or_default();
+        let done = FromClient::Done { sent: moved(true), received: moved(false), whole: !is_cut, left, span };
         // If the sink is gone, its silence says so.
         let _ = control::write_line(control, &done.text());
         if is_cut {
@@ -219,6 +231,20 @@ impl<'a> Dialogue<'a> {
             }
         }
         let reply = self.last_word(streams, heard, stop);
+        let sinks_span = reply.as_ref().ok().and_then(Reply::span);
+        for (flow, (_, streams)) in finished.iter_mut().zip(streams) {
+            flow.look_again(streams);
+            flow.last_at_least(sinks_span.unwrap_or_default());
+            let rest: u64 = if flow.sends() { streams.iter().map(|stream| TcpState::of(stream, true).rest).sum() } else { 0 };
+            if rest > 0 && reply.is_ok() {
+                self.session.console.notice(&format!(
+                    "{} that were sent had not arrived {} after the time was over, and are not waited for: they lay in \
+                     buffers (a smaller --buffer, or --rate)",
+                    units::bytes_text(rest),
+                    units::duration_text(flow::DRAIN)
+                ));
+            }
+        }
         let own_failure = finished.iter_mut().find_map(|flow| flow.failure.take());
         let sink_failed = reply.as_ref().map_or(true, |reply| reply.failure.is_some());
         for flow in &mut finished {

@@ -1,34 +1,77 @@
 //! What came of one direction of a test.
 
+use std::time::Duration;
+
+use common::measure::spans::Cut;
 use common::schema::line::Flag;
 
-use crate::record::Record;
+use crate::engine::Stream;
+use crate::plan::Plan;
+use crate::record::{self, Record, StreamState};
 use crate::role::Role;
+use crate::tcp_state::TcpState;
 
 /// How a flow ended.
 #[derive(Debug)]
 pub struct Finished {
     /// The line of the whole run; with `per_stream`, those of the streams before it.
     pub totals: Vec<Record>,
-    /// Bytes moved, the warm-up's included.
+    /// Bytes moved, the warm-up's and those after the time asked for included.
     pub all_bytes: u64,
     /// It did not run to its planned end.
     pub is_cut: bool,
+    /// A receiver did not wait for all that was still on its way when the time asked for was over.
+    pub has_left: bool,
     /// Why, unless it was told to stop.
     pub failure: Option<anyhow::Error>,
-    /// What was done.
-    pub role: Role,
+    pub(crate) plan: Plan,
+    pub(crate) total: Cut<Vec<StreamState>>,
+    pub(crate) fell_back: bool,
 }
 
 impl Finished {
     /// This end sent the payload.
     pub fn sends(&self) -> bool {
-        self.role.sends()
+        self.plan.role.sends()
     }
 
     /// What was sent at one end has to arrive at the other.
     pub fn moves_payload(&self) -> bool {
-        !matches!(self.role, Role::Ping(..) | Role::Pong(_) | Role::Connect(_))
+        !matches!(self.plan.role, Role::Ping(..) | Role::Pong(_) | Role::Connect(_))
+    }
+
+    /// Looks again at what a sender's kernel had to send again: it goes on until the last byte is acknowledged. To be called
+    /// before flags are raised.
+    pub fn look_again(&mut self, streams: &[Stream]) {
+        if !self.sends() {
+            return;
+        }
+        for (state, stream) in self.total.to.state.iter_mut().zip(streams) {
+            let now = TcpState::of(stream, true);
+            state.tcp.retransmits = now.retransmits.or(state.tcp.retransmits);
+            state.tcp.retransmitted_bytes = now.retransmitted_bytes.or(state.tcp.retransmitted_bytes);
+            state.tcp.reorderings = now.reorderings.or(state.tcp.reorderings);
+        }
+        self.totals = record::all(&self.plan, &self.total, self.fell_back);
+    }
+
+    /// How long it was counted.
+    pub fn length(&self) -> Duration {
+        self.total.sample().length
+    }
+
+    /// What arrived has at least the time in which it was sent: a receiver may begin to look when much is there already. Where
+    /// intervals were told, or a warm-up, the time is known. To be called before flags are raised.
+    pub fn last_at_least(&mut self, length: Duration) {
+        let is_free = self.plan.warmup.is_zero() && self.plan.interval.is_none() && self.plan.begins_at_once;
+        let missing = length.saturating_sub(self.length());
+        if self.sends() || !is_free || missing.is_zero() || !self.moves_payload() {
+            return;
+        }
+        if let Some(at) = self.total.from.snapshot.at.checked_sub(missing) {
+            self.total.from.snapshot.at = at;
+            self.totals = record::all(&self.plan, &self.total, self.fell_back);
+        }
     }
 
     /// Raises a flag on all totals if `holds`.
@@ -40,6 +83,6 @@ impl Finished {
 
     /// Gives a stored file its name.
     pub fn complete(self) -> anyhow::Result<()> {
-        if let Role::Store(output) = self.role { output.complete() } else { Ok(()) }
+        if let Role::Store(output) = self.plan.role { output.complete() } else { Ok(()) }
     }
 }

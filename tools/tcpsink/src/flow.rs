@@ -2,6 +2,7 @@
 //! Every verb of both ends is made of flows.
 
 use std::net::Shutdown;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
@@ -12,7 +13,7 @@ use common::measure::spans::{Cut, Timing};
 use common::measure::watch::{self, Gauge, Halt, Measurement, Verdict};
 use common::stop::Stop;
 
-use crate::engine::{Own, Stages, Stream};
+use crate::engine::{Lane, Own, Stages, Stream};
 use crate::finished::Finished;
 use crate::plan::Plan;
 use crate::pulse::Pulse;
@@ -24,6 +25,9 @@ use crate::works::work;
 
 /// How long a ping waits for the answer under way once somebody wants to leave.
 const LEAVE: Duration = Duration::from_secs(1);
+
+/// How long after the time asked for a receiver takes what still comes.
+pub const DRAIN: Duration = Duration::from_secs(1);
 
 /// Takes the interval lines.
 pub type Emit<'a> = dyn Fn(&Record) -> anyhow::Result<()> + Sync + 'a;
@@ -75,18 +79,35 @@ pub fn run(
         workers: "stream",
     };
     let pulse = Pulse::start();
-    let mut gauge = StreamsGauge { plan: &plan, streams, track: &track, pulse, is_halted: false, cut_at: None, emit };
+    let mut gauge = StreamsGauge {
+        plan: &plan,
+        streams,
+        track: &track,
+        pulse,
+        is_halted: false,
+        has_left: false,
+        cut_at: None,
+        emit,
+    };
     let watch::Finished { total, is_cut, mut failure, .. } = measurement.run(&track, works, &mut gauge)?;
     if plan.role.sends() {
         gauge.shut(Shutdown::Write);
     }
-    let all_bytes = total.to.snapshot.counts.bytes;
+    let has_left = gauge.has_left;
+    let after_end: u64 = track.lanes().iter().map(|lane| lane.own.after_end.load(Ordering::Relaxed)).sum();
+    let all_bytes = total.to.snapshot.counts.bytes + after_end;
     let is_endless = matches!(&plan.role, Role::Send(sending) if sending.quota.is_none());
     if failure.is_none() && is_endless && plan.max_bytes.is_some_and(|most| all_bytes >= most) {
         failure = Some(anyhow!("more than is allowed (--max-bytes)"));
     }
-    let totals = record::all(&plan, &total, track.lanes());
-    Ok(Finished { totals, all_bytes, is_cut: is_cut || failure.is_some(), failure, role: plan.role })
+    let fell_back = fell_back(track.lanes());
+    let totals = record::all(&plan, &total, fell_back);
+    let is_cut = is_cut || failure.is_some();
+    Ok(Finished { totals, all_bytes, is_cut, has_left, failure, plan, total, fell_back })
+}
+
+fn fell_back(lanes: &[Lane]) -> bool {
+    lanes.iter().any(|lane| lane.own.fell_back.load(Ordering::Relaxed))
 }
 
 /// What is read of the streams beside what the workers count, and what ends them.
@@ -96,6 +117,8 @@ struct StreamsGauge<'a> {
     track: &'a Track<Own>,
     pulse: Pulse,
     is_halted: bool,
+    /// What is still on its way is not waited for.
+    has_left: bool,
     /// When a ping was told to leave: the answer under way is waited for, but not long.
     cut_at: Option<Instant>,
     emit: &'a Emit<'a>,
@@ -106,17 +129,21 @@ impl Gauge for StreamsGauge<'_> {
 
     fn read(&mut self) -> (Vec<StreamState>, Option<u64>) {
         let sends = self.plan.role.sends();
-        let state = |(index, lane): (usize, &crate::engine::Lane)| StreamState {
+        let state = |(index, lane): (usize, &Lane)| StreamState {
             tcp: self.streams.get(index).map(|stream| TcpState::of(stream, sends)).unwrap_or_default(),
             stages: lane.own.stages.as_ref().map(Stages::snapshot),
+            failed: lane.own.failed.load(Ordering::Relaxed),
         };
         let states: Vec<_> = self.track.lanes().iter().enumerate().map(state).collect();
-        let retransmits = states.iter().map(|state| state.tcp.retransmits).sum();
-        (states, retransmits)
+        let errors = match self.plan.role {
+            Role::Connect(_) => Some(states.iter().map(|state| state.failed).sum()),
+            _ => states.iter().map(|state| state.tcp.retransmits).sum(),
+        };
+        (states, errors)
     }
 
     fn print(&mut self, interval: &Cut<Vec<StreamState>>) -> anyhow::Result<()> {
-        record::all(self.plan, interval, self.track.lanes()).iter().try_for_each(self.emit)
+        record::all(self.plan, interval, fell_back(self.track.lanes())).iter().try_for_each(self.emit)
     }
 
     fn judge(&mut self, now: Instant) -> Option<Verdict> {
@@ -125,6 +152,10 @@ impl Gauge for StreamsGauge<'_> {
         let since = self.track.first().map(|first| now.saturating_duration_since(first));
         if !self.is_halted && max_time.zip(since).is_some_and(|(most, since)| since >= most) {
             return verdict(Halt::Cut, "longer than is allowed (--max-time)");
+        }
+        if !self.is_halted && self.drained_by().is_some_and(|by| now >= by) {
+            self.has_left = true;
+            return Some(Verdict { how: Halt::TimeUp, why: None });
         }
         let ops = || self.track.counts().iter().map(|counts| counts.ops).sum();
         if role.is_ping() && self.cut_at.is_some_and(|cut| now >= cut + LEAVE) {
@@ -145,7 +176,8 @@ impl Gauge for StreamsGauge<'_> {
         let leave = self.cut_at.map(|cut| cut + LEAVE);
         let most =
             self.plan.max_time.zip(self.track.first()).filter(|_| !self.is_halted).map(|(most, first)| first + most);
-        [pulse, leave, most].into_iter().flatten().min()
+        let drained = self.drained_by().filter(|_| !self.is_halted);
+        [pulse, leave, most, drained].into_iter().flatten().min()
     }
 
     fn halt(&mut self, how: Halt) {
@@ -154,6 +186,7 @@ impl Gauge for StreamsGauge<'_> {
             self.cut_at = Some(Instant::now());
         }
         self.shut(match how {
+            Halt::TimeUp if self.has_left => Shutdown::Read,
             Halt::TimeUp => Shutdown::Write,
             // An end that does not send still has its line to send back.
             Halt::Cut if self.plan.role.leads() => Shutdown::Write,
@@ -164,6 +197,12 @@ impl Gauge for StreamsGauge<'_> {
 }
 
 impl StreamsGauge<'_> {
+    /// When a receiver does not wait any longer for what lay in the buffers as the time asked for was over.
+    fn drained_by(&self) -> Option<Instant> {
+        let time = self.plan.time.filter(|_| matches!(self.plan.role, Role::Receive(_)))?;
+        self.track.first()?.checked_add(self.plan.warmup)?.checked_add(time)?.checked_add(DRAIN)
+    }
+
     /// Wakes a waiting worker, and tells the other end that no more comes.
     fn shut(&self, how: Shutdown) {
         for stream in self.streams {

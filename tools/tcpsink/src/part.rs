@@ -49,6 +49,7 @@ pub fn plan(request: &Request, way: Way, end: End, speaker: &Speaker) -> Plan {
         streams: request.streams,
         role,
         time: request.time,
+        begins_at_once: true,
         warmup: request.warmup,
         interval: request.interval,
         per_stream: request.per_stream,

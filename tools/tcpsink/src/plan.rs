@@ -21,6 +21,8 @@ pub struct Plan {
     pub role: Role,
     /// Planned length after the warm-up. It ends the end that leads; the other goes on to the last byte.
     pub time: Option<Duration>,
+    /// The other end begins as soon as this one is ready: nothing was sent before.
+    pub begins_at_once: bool,
     /// Not counted.
     pub warmup: Duration,
     /// Lines between.

@@ -18,7 +18,9 @@
 //! In a test of kind connect the streams are replaced by any number of connections that open with
 //! `tcpsink/1 knock token=4f1c...`, each of which is answered by one byte.
 
-use common::net::wire::{self, WireError, Words};
+use std::time::Duration;
+
+use common::net::wire::{self, Values, WireError, Words, micros};
 
 use crate::request::{Request, TAG, Way};
 
@@ -60,6 +62,10 @@ pub enum FromClient {
         received: u64,
         /// False when the client was interrupted or failed.
         whole: bool,
+        /// It did not wait for all that was still on its way to it when the time was over.
+        left: bool,
+        /// How long it sent.
+        span: Duration,
     },
 }
 
@@ -105,10 +111,12 @@ impl FromClient {
                 Words::new(TAG, "data").with("token", token).with("way", way.name()).with("stream", stream).end()
             }
             Self::Knock { token } => Words::new(TAG, "knock").with("token", token).end(),
-            Self::Done { sent, received, whole } => Words::new(TAG, "done")
+            Self::Done { sent, received, whole, left, span } => Words::new(TAG, "done")
                 .with("sent", sent)
                 .with("received", received)
                 .with("whole", u8::from(*whole))
+                .with("left", u8::from(*left))
+                .with("span", micros(*span))
                 .end(),
         }
     }
@@ -130,6 +138,8 @@ impl FromClient {
                 sent: values.number("sent")?,
                 received: values.number("received")?,
                 whole: values.flag("whole")?,
+                left: values.some("left", Values::flag)?.unwrap_or_default(),
+                span: values.some("span", Values::time)?.unwrap_or_default(),
             }),
             _ => Err(WireError::UnknownWord(word)),
         }
@@ -195,8 +205,6 @@ impl Opening {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::engine::Method;
     use crate::engine::ping::Sizes;
@@ -245,7 +253,7 @@ mod tests {
             FromClient::Proof { mac: "00ff".into() },
             FromClient::Data { token: "4f1c".into(), way: Way::Down, stream: 255 },
             FromClient::Knock { token: "4f1c".into() },
-            FromClient::Done { sent: u64::MAX, received: 0, whole: false },
+            FromClient::Done { sent: u64::MAX, received: 0, whole: false, left: true, span: Duration::from_micros(7) },
         ];
         for kind in [TestKind::Send, TestKind::Recv, TestKind::Both, TestKind::Connect] {
             words.push(FromClient::Test(Box::new(Request { kind, ..request() })));

@@ -1,7 +1,6 @@
 //! From two readings of the sockets and a sample to one line: pure arithmetic.
 
 use std::ops::Range;
-use std::sync::atomic::Ordering;
 
 use common::measure::latency::Latencies;
 use common::measure::spans::Cut;
@@ -9,8 +8,9 @@ use common::schema::Fixed;
 use common::schema::line::{Flag, Flags};
 use common::schema::tcpsink::Tcp;
 
-use crate::engine::{Lane, StageTimes};
+use crate::engine::StageTimes;
 use crate::plan::Plan;
+use crate::role::Role;
 use crate::tcp_state::TcpState;
 
 /// One line of `tcpsink`.
@@ -23,14 +23,16 @@ pub struct StreamState {
     pub tcp: TcpState,
     /// Where its worker's time went, where files are read or written.
     pub stages: Option<StageTimes>,
+    /// Attempts that failed.
+    pub failed: u64,
 }
 
 /// The lines of a span: each stream's, if they are wanted, and the sum's.
-pub fn all(plan: &Plan, cut: &Cut<Vec<StreamState>>, lanes: &[Lane]) -> Vec<Record> {
-    let streams = if plan.per_stream { 0..lanes.len() } else { 0..0 };
+pub fn all(plan: &Plan, cut: &Cut<Vec<StreamState>>, fell_back: bool) -> Vec<Record> {
+    let count = cut.to.state.len();
+    let streams = if plan.per_stream { 0..count } else { 0..0 };
     let mut records: Vec<_> = streams.map(|index| of_stream(of(plan, cut, index..index + 1), index as u64)).collect();
-    records.push(of(plan, cut, 0..lanes.len()));
-    let fell_back = lanes.iter().any(|lane| lane.own.fell_back.load(Ordering::Relaxed));
+    records.push(of(plan, cut, 0..count));
     for record in &mut records {
         record.raise_if(fell_back, Flag::Fallback);
     }
@@ -100,9 +102,14 @@ fn of(plan: &Plan, cut: &Cut<Vec<StreamState>>, streams: Range<usize>) -> Record
         write_s: step(false, 0),
         fsync_s: step(false, 1),
     };
+    let failed = |states: &[StreamState]| states.iter().map(|state| state.failed).sum::<u64>();
+    let errors = match role {
+        Role::Connect(_) => Some(failed(after) - failed(before)),
+        _ => since(|state| state.retransmits),
+    };
     let mut flags = Flags::default();
     flags.raise_if(to.is_capped(plan.buffer, sends), Flag::Capped);
-    Record { line: cut.line(&sample, &plan.identity, since(|state| state.retransmits), flags), own }
+    Record { line: cut.line(&sample, &plan.identity, errors, flags), own }
 }
 
 /// Where the time between two readings went; files have one stream.

@@ -185,7 +185,9 @@ pub fn plain(sink: &Sink, stream: Stream) {
 }
 
 fn serve_plain(sink: &Sink, peer: &str, stream: Stream) -> anyhow::Result<()> {
-    let plan = sink.plan(&sink.plain_request(), Way::Up, peer);
+    let mut plan = sink.plan(&sink.plain_request(), Way::Up, peer);
+    // A plain client takes its time.
+    plan.begins_at_once = false;
     let streams = [stream];
     let finished = flow::run(plan, &streams, &sink.journal.session.stop, None, &|record| {
         sink.journal.print(&record.text()?);
@@ -251,7 +253,9 @@ fn serve_test(
             flow.is_cut = true;
         }
     } else {
-        settle(&mut finished, end_of(sink, request, &mut control, &streams));
+        let end = end_of(sink, request, &mut control, &streams);
+        look_again(&mut finished, &streams);
+        settle(&mut finished, end);
     }
     for flow in finished {
         let told = flow.failure.is_some();
@@ -267,14 +271,33 @@ fn serve_test(
     Ok(())
 }
 
+/// A sender's kernel is done only when the client is.
+fn look_again(finished: &mut [Finished], streams: &[(Way, Vec<Stream>)]) {
+    for (flow, (_, streams)) in finished.iter_mut().zip(streams) {
+        flow.look_again(streams);
+    }
+}
+
+/// What a client says when its part is over.
+struct Done {
+    sent: u64,
+    received: u64,
+    whole: bool,
+    left: bool,
+    span: Duration,
+}
+
 /// Compares what the client says with what was seen here.
-fn settle(finished: &mut [Finished], end: anyhow::Result<(u64, u64, bool)>) {
+fn settle(finished: &mut [Finished], end: anyhow::Result<Done>) {
     match end {
-        Ok((sent, received, whole)) => {
+        Ok(Done { sent, received, whole, left, span }) => {
             for flow in finished {
+                flow.last_at_least(span);
                 flow.is_cut |= !whole;
                 let other = if flow.sends() { received } else { sent };
-                let differs = flow.moves_payload() && flow.all_bytes != other;
+                // What lay in the buffers when the time was over is not waited for.
+                let has_left = if flow.sends() { left } else { flow.has_left };
+                let differs = flow.moves_payload() && flow.all_bytes != other && !has_left;
                 flow.raise_if(differs, Flag::Short);
                 flow.is_cut |= differs;
             }
@@ -343,7 +366,7 @@ fn end_of(
     request: &Request,
     control: &mut Control,
     streams: &[(Way, Vec<Stream>)],
-) -> anyhow::Result<(u64, u64, bool)> {
+) -> anyhow::Result<Done> {
     let down = streams.iter().find(|(way, _)| *way == Way::Down).map_or(&[][..], |(_, streams)| streams);
     let mut patience = request.idle_timeout.min(sink.args.idle_timeout);
     if request.kind == TestKind::Connect {
@@ -361,7 +384,7 @@ fn end_of(
         }
     };
     match FromClient::parse(&line.ok_or_else(|| anyhow!("it went away before its end"))?)? {
-        FromClient::Done { sent, received, whole } => Ok((sent, received, whole)),
+        FromClient::Done { sent, received, whole, left, span } => Ok(Done { sent, received, whole, left, span }),
         _ => bail!("it said something else than that it was done"),
     }
 }

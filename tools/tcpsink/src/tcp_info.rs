@@ -82,6 +82,13 @@ impl TcpInfo {
             .any(|offset| self.u32(*offset).is_some_and(|amount| amount > 0))
     }
 
+    /// `tcpi_notsent_bytes`, and `tcpi_unacked` segments.
+    pub fn outstanding_bytes(&self) -> u64 {
+        let amount = |offset| u64::from(self.u32(offset).unwrap_or_default());
+        let unacked = amount(offset_of!(tcp_info, tcpi_unacked));
+        amount(offset_of!(tcp_info, tcpi_notsent_bytes)) + unacked * self.send_mss().unwrap_or_default()
+    }
+
     /// `tcpi_delivery_rate`, bytes per second.
     pub fn delivery_rate(&self) -> Option<u64> {
         self.u64(offset_of!(tcp_info, tcpi_delivery_rate))

@@ -14,6 +14,8 @@ pub struct TcpState {
     pub acked: Option<u64>,
     /// Bytes of ours wait in this end's kernel, or on their way.
     pub has_outstanding: bool,
+    /// How many: those on their way in whole segments.
+    pub rest: u64,
     pub retransmits: Option<u64>,
     pub retransmitted_bytes: Option<u64>,
     pub reorderings: Option<u64>,
@@ -42,6 +44,7 @@ impl TcpState {
         let Ok(info) = TcpInfo::of(&stream.socket) else { return state };
         state.acked = info.bytes_acked();
         state.has_outstanding = info.has_outstanding();
+        state.rest = info.outstanding_bytes();
         state.retransmits = info.total_retransmits();
         state.retransmitted_bytes = info.bytes_retransmitted();
         state.out_of_order = info.out_of_order_packets();
@@ -73,6 +76,7 @@ impl TcpState {
             streams: streams.len() as u64,
             acked: sum(|state| state.acked),
             has_outstanding: streams.iter().any(|state| state.has_outstanding),
+            rest: streams.iter().map(|state| state.rest).sum(),
             retransmits: sum(|state| state.retransmits),
             retransmitted_bytes: sum(|state| state.retransmitted_bytes),
             reorderings: sum(|state| state.reorderings),

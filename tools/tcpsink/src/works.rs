@@ -1,8 +1,11 @@
 //! The work of each stream of a plan.
 
+use std::time::Instant;
+
 use anyhow::anyhow;
 use common::measure::crew::Work;
 
+use crate::engine::receive::Bounds;
 use crate::engine::send::{Sender, Sending};
 use crate::engine::{Lane, Stream, ping, receive};
 use crate::plan::Plan;
@@ -20,6 +23,11 @@ pub fn work<'a>(plan: &'a Plan, streams: &'a [Stream], index: usize, lane: &'a L
     }
     let stream = streams.get(index).ok_or_else(|| anyhow!("stream {index} is missing"))?;
     let limit = share(plan.max_bytes);
+    let bounds = Bounds {
+        since: plan.begins_at_once.then(Instant::now),
+        time: plan.time.map(|time| time.saturating_add(plan.warmup)),
+        limit,
+    };
     // A timeout would start and stop a kernel timer in every call: too much for a ping. Its flow looks for silence itself.
     if !plan.role.is_ping() {
         socket::set_timeouts(&stream.socket, plan.idle_timeout)?;
@@ -34,7 +42,7 @@ pub fn work<'a>(plan: &'a Plan, streams: &'a [Stream], index: usize, lane: &'a L
             stream.socket.set_nonblocking(true)?;
             Box::new(move || input.send(&stream.socket, *quota, lane))
         }
-        Role::Receive(intake) => Box::new(move || receive::run(stream, *intake, limit, lane)),
+        Role::Receive(intake) => Box::new(move || receive::run(stream, *intake, bounds, lane)),
         Role::Store(output) => Box::new(move || output.store(stream, limit, lane)),
         Role::Ping(sizes, every) => Box::new(move || ping::ping(&stream.socket, *sizes, *every, lane)),
         Role::Pong(sizes) => Box::new(move || ping::pong(stream, *sizes, lane)),

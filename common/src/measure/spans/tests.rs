@@ -30,6 +30,7 @@ struct Story {
     beginning: Instant,
     first: Option<Instant>,
     last: Option<Instant>,
+    lead: Duration,
     is_over: bool,
     counted: Counted,
     spans: Spans<u64>,
@@ -43,7 +44,7 @@ impl Story {
         let mut counted = Counted { counts: Counts::default(), errors: Some(0), recorded: vec![Latencies::default()] };
         let before = counted.mark(beginning);
         let spans = Spans::new(timing, epoch, before);
-        Self { epoch, beginning, first: None, last: None, is_over: false, counted, spans, cuts: Vec::new() }
+        Self { epoch, beginning, first: None, last: None, lead: Duration::ZERO, is_over: false, counted, spans, cuts: Vec::new() }
     }
 
     fn at(&self, ms: u64) -> Instant {
@@ -68,7 +69,7 @@ impl Story {
     }
 
     fn close(mut self) -> Ended {
-        let closed = self.spans.close(self.last, &mut self.counted);
+        let closed = self.spans.close(self.last, self.lead, &mut self.counted);
         let mut intervals = self.cuts;
         intervals.extend(closed.interval);
         Ended { beginning: self.beginning, intervals, total: closed.total, has_begun: closed.has_begun }
@@ -410,4 +411,21 @@ fn time_of_day_and_span_stand_in_the_line() {
     assert_eq!((line.time.0, line.span), (epoch.wall_at(first), Span::Total));
     assert_eq!((line.bytes, line.ops, line.errors), (Some(20), Some(2), Some(0)));
     assert_eq!(line.seconds.map(crate::schema::Fixed::value), Some(0.5));
+}
+
+#[test]
+fn what_led_up_to_the_first_operation_counts_where_nobody_was_told_otherwise() {
+    let interval = Some(Duration::from_millis(100));
+    for (timing, seconds) in [
+        (Timing::default(), Duration::from_millis(20)),
+        (Timing { interval, ..Timing::default() }, Duration::from_millis(10)),
+    ] {
+        let mut story = Story::new(timing);
+        story.operation(30);
+        story.operation(40);
+        let at = story.at(41);
+        story.pass(at);
+        story.lead = Duration::from_millis(10);
+        assert_eq!(story.close().total.sample().length, seconds);
+    }
 }

@@ -3,6 +3,7 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -10,6 +11,9 @@ use socket2::SockRef;
 
 use super::{Lane, idle};
 use crate::socket::{self, Options};
+
+/// Pause after an attempt that failed.
+const BREATH: Duration = Duration::from_millis(1);
 
 /// Where to connect to, again and again.
 #[derive(Debug, Clone)]
@@ -28,19 +32,29 @@ impl Knock {
     /// Connects until the halt.
     pub fn run(&self, lane: &Lane) -> anyhow::Result<()> {
         let mut before = Instant::now();
+        let mut answered = before;
         lane.begin(before);
         let mut outcome = Ok(());
         while !lane.is_halted() {
             outcome = self.once();
             let now = Instant::now();
-            if outcome.is_err() {
+            if outcome.is_ok() {
+                lane.counters.add(1);
+                lane.record(now - before);
+                answered = now;
+                before = now;
+            } else if lane.is_halted() {
                 break;
+            } else {
+                lane.own.failed.fetch_add(1, Ordering::Relaxed);
+                if now - answered >= self.patience {
+                    break;
+                }
+                // Whoever refuses at once would be asked as often as a CPU can.
+                before = lane.rest_until(now + BREATH);
             }
-            lane.counters.add(1);
-            lane.record(now - before);
-            before = now;
         }
-        lane.finish(before);
+        lane.finish(Instant::now());
         if lane.is_halted() { Ok(()) } else { outcome }
     }
 

@@ -16,7 +16,7 @@ use common::units;
 use nix::poll::{PollFd, PollFlags, PollTimeout};
 use tempfile::NamedTempFile;
 
-use super::receive::Arrivals;
+use super::receive::{Arrivals, Bounds};
 use super::{Lane, Stages, Stream, idle, wait_for_room};
 
 /// Bytes per step: large enough that a step's clock reads cost nothing.
@@ -167,7 +167,7 @@ impl Output {
             anyhow::Ok(())
         };
         let mut chunk = buffer::blank(CHUNK)?;
-        let mut arrivals = Arrivals::new(lane, limit);
+        let mut arrivals = Arrivals::new(lane, Bounds { limit, ..Bounds::default() });
         if let Some((bytes, at)) = &stream.early {
             write(bytes)?;
             arrivals.note(bytes.len() as u64, *at)?;

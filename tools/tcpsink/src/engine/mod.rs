@@ -61,6 +61,10 @@ pub struct Own {
     pub stages: Option<Stages>,
     /// The kernel did not do what the method promises.
     pub fell_back: AtomicBool,
+    /// Bytes that arrived so long after the time asked for that they are not counted.
+    pub after_end: AtomicU64,
+    /// Attempts that failed.
+    pub failed: AtomicU64,
 }
 
 /// A worker's lane.

@@ -2,7 +2,8 @@
 //! byte is what it measures; a call empties the socket, so that this is one clock read in 50 KB or more.
 
 use std::io;
-use std::time::Instant;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use socket2::SockRef;
 
@@ -41,35 +42,91 @@ impl Intake {
     }
 }
 
+/// When an account of arrivals begins and ends, beside its first and its last byte.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Bounds {
+    /// Nothing was sent before.
+    pub since: Option<Instant>,
+    /// The time asked for, from the first byte of all streams on: what arrives long after it is what lay in the buffers.
+    pub time: Option<Duration>,
+    /// Most bytes.
+    pub limit: Option<u64>,
+}
+
+/// How long after the time asked for what arrives is still of it: a share of it, and not less than a moment.
+fn grace(time: Duration) -> Duration {
+    (time / 20).max(Duration::from_millis(100))
+}
+
 /// Keeps account of what arrives. The first byte is where it begins.
 pub struct Arrivals<'a> {
     lane: &'a Lane,
-    limit: u64,
+    bounds: Bounds,
+    left: u64,
+    first: Option<(Instant, u64)>,
     last: Option<Instant>,
+    /// The time asked for is over then.
+    end: Option<Instant>,
+    /// What arrived after it: bytes, calls, and when the last did.
+    after: Option<(u64, u64, Instant)>,
 }
 
 impl<'a> Arrivals<'a> {
-    /// An account that fails above `limit` bytes.
-    pub fn new(lane: &'a Lane, limit: Option<u64>) -> Self {
-        Self { lane, limit: limit.unwrap_or(u64::MAX), last: None }
+    /// An account within these bounds.
+    pub fn new(lane: &'a Lane, bounds: Bounds) -> Self {
+        let left = bounds.limit.unwrap_or(u64::MAX);
+        Self { lane, bounds, left, first: None, last: None, end: None, after: None }
     }
 
     /// `length` bytes arrived by `at`.
     pub fn note(&mut self, length: u64, at: Instant) -> anyhow::Result<()> {
-        self.lane.counters.add(length);
-        if self.last.replace(at).is_none() {
-            self.lane.begin(at);
+        if self.end.is_some_and(|end| at > end) {
+            let (bytes, calls, _) = self.after.unwrap_or((0, 0, at));
+            self.after = Some((bytes + length, calls + 1, at));
+            self.lane.own.after_end.fetch_add(length, Ordering::Relaxed);
+        } else {
+            self.lane.counters.add(length);
+            if self.last.replace(at).is_none() {
+                self.lane.begin(at);
+                self.first = Some((at, length));
+                self.end = self.bounds.time.and_then(|time| self.lane.first()?.checked_add(time));
+            }
         }
-        if length > self.limit {
+        if length > self.left {
             anyhow::bail!("more than is allowed (--max-bytes)");
         }
-        self.limit -= length;
+        self.left -= length;
         Ok(())
+    }
+
+    /// The first bytes took time to arrive, as the others did, though not longer than there was something to arrive.
+    fn lead(&self) -> Option<Duration> {
+        let ((first, length), last) = self.first.zip(self.last)?;
+        let most = first.saturating_duration_since(self.bounds.since?);
+        let rest = self.lane.counters.snapshot().bytes.saturating_sub(length);
+        let each = (last - first).as_secs_f64() / rest as f64;
+        Some(Duration::try_from_secs_f64(each * length as f64).map_or(most, |lead| lead.min(most)))
+    }
+
+    /// Of what came after the time asked for, counts what came at once.
+    fn settle(&mut self) {
+        let Some(((end, time), (bytes, calls, at))) = self.end.zip(self.bounds.time).zip(self.after) else { return };
+        if at <= end + grace(time) {
+            self.lane.counters.add_many(bytes, calls);
+            self.lane.own.after_end.store(0, Ordering::Relaxed);
+            self.last = Some(at);
+        } else {
+            self.last = Some(end);
+        }
     }
 }
 
 impl Drop for Arrivals<'_> {
     fn drop(&mut self) {
+        self.settle();
+        if let Some(lead) = self.lead() {
+            self.lane.led_by(lead);
+        }
         if let Some(last) = self.last {
             self.lane.finish(last);
         }
@@ -77,19 +134,25 @@ impl Drop for Arrivals<'_> {
 }
 
 /// Receives to the end of the stream.
-pub fn run(stream: &Stream, intake: Intake, limit: Option<u64>, lane: &Lane) -> anyhow::Result<()> {
+pub fn run(stream: &Stream, intake: Intake, bounds: Bounds, lane: &Lane) -> anyhow::Result<()> {
     let mut memory = Vec::<u8>::with_capacity(usize::try_from(intake.message_bytes())?);
     let memory = memory.spare_capacity_mut();
     let flags = if intake == Intake::Discard { libc::MSG_TRUNC } else { 0 };
     let socket = SockRef::from(&stream.socket);
-    let mut arrivals = Arrivals::new(lane, limit);
+    let mut arrivals = Arrivals::new(lane, bounds);
     if let Some((bytes, at)) = &stream.early {
         arrivals.note(bytes.len() as u64, *at)?;
     }
     loop {
         match socket.recv_with_flags(memory, flags) {
             Ok(0) => return Ok(()),
-            Ok(length) => arrivals.note(length as u64, Instant::now())?,
+            Ok(length) => {
+                arrivals.note(length as u64, Instant::now())?;
+                // More may come after a halt, and nobody waits for it.
+                if lane.is_halted() && arrivals.after.is_some() {
+                    return Ok(());
+                }
+            }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(_) if lane.is_halted() => return Ok(()),
             Err(error) => return Err(idle(error, "receive")),
