@@ -28,8 +28,8 @@ use crate::protocol::{FromClient, FromSink};
 use crate::pulse::Pulse;
 use crate::request::{Request, TestKind, Way};
 use crate::role::Role;
-use crate::tcp_state::TcpState;
 use crate::socket;
+use crate::tcp_state::TcpState;
 
 /// How long an interrupted client waits for the sink's lines: people who press ^C want the prompt back.
 const LAST_WORD: Duration = Duration::from_secs(1);
@@ -235,8 +235,10 @@ impl<'a> Dialogue<'a> {
         for (flow, (_, streams)) in finished.iter_mut().zip(streams) {
             flow.look_again(streams);
             flow.last_at_least(sinks_span.unwrap_or_default());
-            let rest: u64 = if flow.sends() { streams.iter().map(|stream| TcpState::of(stream, true).rest).sum() } else { 0 };
-            if rest > 0 && reply.is_ok() {
+            let is_whole = !is_cut && reply.as_ref().is_ok_and(|reply| reply.failure.is_none());
+            let rest = |stream: &Stream| TcpState::of(stream, true).rest;
+            let rest: u64 = if is_whole && flow.sends() { streams.iter().map(rest).sum() } else { 0 };
+            if rest > 0 {
                 self.session.console.notice(&format!(
                     "{} that were sent had not arrived {} after the time was over, and are not waited for: they lay in \
                      buffers (a smaller --buffer, or --rate)",

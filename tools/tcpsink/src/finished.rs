@@ -65,7 +65,8 @@ impl Finished {
     pub fn last_at_least(&mut self, length: Duration) {
         let is_free = self.plan.warmup.is_zero() && self.plan.interval.is_none() && self.plan.begins_at_once;
         let missing = length.saturating_sub(self.length());
-        if self.sends() || !is_free || missing.is_zero() || !self.moves_payload() {
+        let has_none = self.all_bytes == 0 || !self.moves_payload();
+        if self.sends() || !is_free || missing.is_zero() || has_none {
             return;
         }
         if let Some(at) = self.total.from.snapshot.at.checked_sub(missing) {

@@ -44,7 +44,17 @@ impl Story {
         let mut counted = Counted { counts: Counts::default(), errors: Some(0), recorded: vec![Latencies::default()] };
         let before = counted.mark(beginning);
         let spans = Spans::new(timing, epoch, before);
-        Self { epoch, beginning, first: None, last: None, lead: Duration::ZERO, is_over: false, counted, spans, cuts: Vec::new() }
+        Self {
+            epoch,
+            beginning,
+            first: None,
+            last: None,
+            lead: Duration::ZERO,
+            is_over: false,
+            counted,
+            spans,
+            cuts: Vec::new(),
+        }
     }
 
     fn at(&self, ms: u64) -> Instant {

@@ -99,11 +99,18 @@ impl<'a> Arrivals<'a> {
         Ok(())
     }
 
-    /// The first bytes took time to arrive, as the others did, though not longer than there was something to arrive.
+    /// The first bytes took time to arrive, as the others did, though not longer than the others came apart, or than there
+    /// was something to arrive. Where a time was asked for, they weigh nothing.
     fn lead(&self) -> Option<Duration> {
+        if self.bounds.time.is_some() {
+            return None;
+        }
         let ((first, length), last) = self.first.zip(self.last)?;
-        let most = first.saturating_duration_since(self.bounds.since?);
-        let rest = self.lane.counters.snapshot().bytes.saturating_sub(length);
+        let counts = self.lane.counters.snapshot();
+        let calls = u32::try_from(counts.ops.saturating_sub(1)).unwrap_or(u32::MAX);
+        let apart = (last - first).checked_div(calls).unwrap_or_default();
+        let most = apart.max(first.saturating_duration_since(self.bounds.since?));
+        let rest = counts.bytes.saturating_sub(length);
         let each = (last - first).as_secs_f64() / rest as f64;
         Some(Duration::try_from_secs_f64(each * length as f64).map_or(most, |lead| lead.min(most)))
     }
