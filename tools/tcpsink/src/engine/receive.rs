@@ -80,8 +80,12 @@ impl<'a> Arrivals<'a> {
 
     /// `length` bytes arrived by `at`.
     pub fn note(&mut self, length: u64, at: Instant) -> anyhow::Result<()> {
-        if self.end.is_some_and(|end| at > end) {
-            let (bytes, calls, _) = self.after.unwrap_or((0, 0, at));
+        if let Some(end) = self.end.filter(|end| at > *end) {
+            let (bytes, calls, _) = self.after.unwrap_or_else(|| {
+                // As far as anybody knows: no interval goes on beyond it.
+                self.lane.finish(end);
+                (0, 0, at)
+            });
             self.after = Some((bytes + length, calls + 1, at));
             self.lane.own.after_end.fetch_add(length, Ordering::Relaxed);
         } else {
