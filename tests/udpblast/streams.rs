@@ -10,7 +10,19 @@ use super::{across, both_totals, client, in_namespace, listener};
 fn streams_share_the_rate_and_add_up() {
     let (listener, port) = listener(&[]);
     for verb in ["send", "recv"] {
-        let args = ["--streams", "3", "--per-stream", "--rate", "10M", "--size", "1000", "--time", "600ms", "--interval", "200ms"];
+        let args = [
+            "--streams",
+            "3",
+            "--per-stream",
+            "--rate",
+            "10M",
+            "--size",
+            "1000",
+            "--time",
+            "600ms",
+            "--interval",
+            "200ms",
+        ];
         let ended = client(&port, verb, &args).success();
         let totals = both_totals(&ended);
         for (total, stream) in totals.iter().zip(["udp_send_stream", "udp_recv_stream"]) {
