@@ -221,6 +221,23 @@ fn once_is_one_visit() {
 }
 
 #[test]
+fn a_line_says_when_its_listener_had_other_company() {
+    let (listener, port) = listener(&[]);
+    let args = ["--rate", "5M", "--size", "1000", "--time", "600ms"];
+    let beside = udpblast().start(&[&["recv", "127.0.0.1", "--port", &port][..], &args].concat());
+    std::thread::sleep(Duration::from_millis(300));
+    let shared = client(&port, "send", &args).success();
+    for ended in [shared, beside.end().success()] {
+        for test in ["udp_send", "udp_recv"] {
+            assert!(ended.total(test).has_flag("shared"), "both ends' lines say so: {ended:?}");
+        }
+    }
+    assert_eq!(listener.records().iter().filter(|line| line.has_flag("shared")).count(), 2);
+    let alone = client(&port, "send", &[&args[..], &["--runs", "2"]].concat()).success();
+    assert!(!alone.records().iter().any(|line| line.has_flag("shared")), "{alone:?}");
+}
+
+#[test]
 fn unfinished_business_of_many_leaves_a_real_client_its_figures() {
     let (listener, port) = listener(&["--max-clients", "64", "--idle-timeout", "2s"]);
     let recv = REQUEST.replace("kind=send", "kind=recv");

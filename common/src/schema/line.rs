@@ -125,6 +125,7 @@ flags! {
     Unsplit, "unsplit", Remark, "Some were lost in places that cannot be told apart: on the sender's host, in the network, or in the receiver's socket.";
     Stepped, "stepped", Remark, "The wall clock was set in the span: differences across that are left out.";
     Changed, "changed", Remark, "A setting of the target changed in the span.";
+    Shared, "shared", Remark, "The listener served another client's measurement meanwhile.";
 }
 
 impl Flag {

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use anyhow::Context;
-use common::cli::{Ending, OutputArgs, ScheduleArgs, Session};
+use common::cli::{Ending, OutputArgs, ScheduleArgs, Session, Usage};
 use common::measure::series::{self, Outcome};
 use common::schema::tcpsink::SCHEMA;
 use common::stop::Stopped;
+use common::units;
 
 use crate::args::{ConnectArgs, PingArgs, RouteArgs, SendArgs, TcpArgs, TransferArgs};
 use crate::dialogue::Dialogue;
@@ -15,7 +16,7 @@ use crate::engine::file::Input;
 use crate::engine::ping::Sizes;
 use crate::exchange::Exchange;
 use crate::peer::Peer;
-use crate::request::{Request, TestKind};
+use crate::request::{MAX_RATE, Request, SHORTEST_INTERVAL, TestKind};
 
 /// Length of the ping before a transfer that is probed.
 const IDLE_PING: Duration = Duration::from_secs(1);
@@ -80,6 +81,9 @@ fn request(
     Request {
         kind,
         run: 1,
+        visit: rand::random(),
+        next_within: Duration::ZERO,
+        queues: false,
         label: lines.label.clone(),
         streams: 1,
         per_stream: false,
@@ -99,6 +103,23 @@ fn request(
     }
 }
 
+/// What no sink would take, in the words of the command line.
+fn usage_error(request: &Request) -> Option<Usage> {
+    let streams = request.streams;
+    let too_fast = request.rate.filter(|rate| *rate > MAX_RATE);
+    Some(Usage(match (request.flaw(), request.rate, request.interval) {
+        (Some("rate"), Some(rate), _) => {
+            format!("--rate {rate} is less than a byte per second for each of --streams {streams}")
+        }
+        (Some("interval"), _, Some(interval)) => {
+            let [given, least] = [interval, SHORTEST_INTERVAL].map(units::duration_text);
+            let each = if request.per_stream { " of each stream (--per-stream)" } else { "" };
+            format!("--interval {given} is too short: the other end prints a line{each} every {least} at most")
+        }
+        _ => format!("--rate {} is too fast: {MAX_RATE} bit/s at most", too_fast?),
+    }))
+}
+
 /// A verb, ready to run.
 struct Job {
     peer: Peer,
@@ -110,11 +131,16 @@ struct Job {
 
 impl Job {
     fn run(mut self, schedule: &ScheduleArgs, is_timed: bool, lines: &OutputArgs) -> anyhow::Result<Ending> {
+        if let Some(usage) = usage_error(&self.request) {
+            return Err(usage.into());
+        }
         let repeat = schedule.repeat(is_timed)?;
+        let most = repeat.most();
         let session = lines.open("tcpsink", &SCHEMA)?;
         let context = self.peer.args.context();
         let ending = series::run(&session, repeat, |run| {
             self.request.run = run;
+            self.request.next_within = if run < most { self.peer.args.connect_timeout } else { Duration::ZERO };
             let mut exchange = match self.measure(&session) {
                 Err(error) if error.is::<Stopped>() => return Ok(None),
                 exchange => exchange.with_context(|| context.clone())?,
@@ -126,6 +152,11 @@ impl Job {
     }
 
     fn measure(&mut self, session: &Session) -> anyhow::Result<Exchange> {
+        let next_within = self.request.next_within;
+        if self.probes {
+            // The loaded ping is asked for beside it, and ends after it.
+            self.request.next_within = self.peer.args.connect_timeout;
+        }
         let transfer =
             Dialogue::new(&self.peer, &self.request, session).sending(self.input.take()).pinging_every(self.ping_every);
         if !self.probes {
@@ -149,7 +180,8 @@ impl Job {
         if let Some(failure) = idle.take_failure() {
             return Err(failure);
         }
-        let loaded = Request { time: None, interval: self.request.interval, warmup: self.request.warmup, ..ping };
+        let loaded =
+            Request { time: None, interval: self.request.interval, warmup: self.request.warmup, next_within, ..ping };
         let loaded = Dialogue::probe(&self.peer, &loaded, session, "tcp_loaded_ping");
         let enough = session.stop.child()?;
         std::thread::scope(|scope| {

@@ -206,32 +206,8 @@ impl Opening {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::Method;
-    use crate::engine::ping::Sizes;
     use crate::request::TestKind;
-
-    fn request() -> Request {
-        Request {
-            kind: TestKind::Ping(Sizes { request: 1, response: 1000 }),
-            run: 3,
-            label: Some("hub=auto, \"x\" 100 % köln".into()),
-            streams: 4,
-            per_stream: true,
-            time: Some(Duration::from_secs(3)),
-            bytes: Some(u64::MAX),
-            warmup: Duration::ZERO,
-            interval: Some(Duration::from_millis(100)),
-            idle_timeout: Duration::from_secs(10),
-            copy: true,
-            message: Some(1),
-            method: Method::Zerocopy,
-            rate: Some(5_000_000_000),
-            buffer: Some(1 << 30),
-            congestion: Some("cubic".into()),
-            dscp: Some(46),
-            nodelay: true,
-        }
-    }
+    use crate::request::tests::request;
 
     #[test]
     fn every_word_survives_the_wire() {

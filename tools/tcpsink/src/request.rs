@@ -1,4 +1,4 @@
-//! What a client asks a sink for, as it crosses the wire.
+//! What a client asks a sink for, as it crosses the wire. Every number is checked where it arrives.
 
 use std::time::Duration;
 
@@ -7,7 +7,10 @@ use common::cli::MAX_LABEL;
 use common::net::wire::{Values, WireError, Words, micros};
 
 use crate::engine::Method;
-use crate::engine::ping::Sizes;
+use crate::engine::file::CHUNK;
+use crate::engine::ping::{HELD, Sizes};
+use crate::engine::receive::COPY;
+use crate::engine::send::MESSAGE;
 
 /// The number of the protocol, which is not that of the columns.
 pub const TAG: &str = "tcpsink/1";
@@ -17,6 +20,21 @@ pub const MAX_STREAMS: u64 = 256;
 
 /// Largest message, bytes: what one call moves at most anyway.
 pub const MAX_MESSAGE: u64 = 1 << 30;
+
+/// Shortest interval, of lines: a sink is not made to print more often. With lines of each stream, so much for each.
+pub const SHORTEST_INTERVAL: Duration = Duration::from_millis(1);
+
+/// Highest rate, bits per second: far above what any card does, and small enough to reckon with.
+pub const MAX_RATE: u64 = 1 << 50;
+
+/// Longest name of a congestion control (`TCP_CA_NAME_MAX` of the kernel, its NUL taken off).
+const MAX_CONGESTION: usize = 15;
+
+/// What a stream costs its sink beside its buffer: a thread, and what is kept of it.
+const STREAM_BYTES: u64 = 32 * 1024;
+
+/// What a test costs its sink: threads, and lines that its client has not read.
+const TEST_BYTES: u64 = 512 * 1024;
 
 /// What a test is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,6 +103,12 @@ pub struct Request {
     pub kind: TestKind,
     /// Number of the run, for the sink's lines.
     pub run: u64,
+    /// The client's stay: all tests of one call of the tool have the same number.
+    pub visit: u64,
+    /// How soon after this test another one of the same stay may begin; zero in the last one.
+    pub next_within: Duration,
+    /// Whether the client would wait for a free place, and so has to know that there is none.
+    pub queues: bool,
     /// The client's label, for the sink's lines.
     pub label: Option<String>,
     /// Streams each way.
@@ -126,6 +150,9 @@ impl Request {
         Words::new(TAG, "test")
             .with("kind", self.kind.name())
             .with("run", self.run)
+            .with("visit", format_args!("{:x}", self.visit))
+            .with("next", micros(self.next_within))
+            .with("queue", u8::from(self.queues))
             .with("streams", self.streams)
             .with("per_stream", u8::from(self.per_stream))
             .with("warmup", micros(self.warmup))
@@ -160,27 +187,95 @@ impl Request {
             }),
             _ => return Err(WireError::BadValue("kind")),
         };
-        Ok(Self {
+        let spaced = |values: &Values, key| match values.time(key)? {
+            time if time < SHORTEST_INTERVAL => Err(WireError::BadValue(key)),
+            time => Ok(time),
+        };
+        let request = Self {
             kind,
             run: values.number("run")?,
-            label: values.optional("label").filter(|label| label.len() <= MAX_LABEL),
+            // A client that does not say so stays for one test.
+            visit: values.some("visit", visit)?.unwrap_or_else(rand::random),
+            next_within: values.some("next", Values::time)?.unwrap_or_default(),
+            queues: values.some("queue", Values::flag)?.unwrap_or_default(),
+            label: values.some("label", |values, key| short(values.text(key)?, MAX_LABEL, key))?,
             streams: values.within("streams", MAX_STREAMS)?,
             per_stream: values.flag("per_stream")?,
             time: values.some("time", Values::positive_time)?,
             bytes: values.some("bytes", |values, key| values.within(key, u64::MAX))?,
             warmup: values.time("warmup")?,
-            interval: values.some("interval", Values::positive_time)?,
+            interval: values.some("interval", spaced)?,
             idle_timeout: values.positive_time("idle")?,
             copy: values.flag("copy")?,
             message: values.some("message", |values, key| values.within(key, MAX_MESSAGE))?,
             method: Method::from_str(&values.text("method")?, false).map_err(|_| WireError::BadValue("method"))?,
-            rate: values.some("rate", |values, key| values.within(key, u64::MAX))?,
+            rate: values.some("rate", |values, key| values.within(key, MAX_RATE))?,
             buffer: values.some("buffer", |values, key| values.within(key, u64::MAX))?,
-            congestion: values.optional("congestion"),
+            congestion: values.some("congestion", congestion)?,
             dscp: values.some("dscp", |values, key| {
                 u8::try_from(values.number(key)?).ok().filter(|dscp| *dscp < 64).ok_or(WireError::BadValue(key))
             })?,
             nodelay: values.flag("nodelay")?,
-        })
+        };
+        match request.flaw() {
+            Some(key) => Err(WireError::BadValue(key)),
+            None => Ok(request),
+        }
+    }
+
+    /// The value that does not go with the others, if there is one.
+    pub fn flaw(&self) -> Option<&'static str> {
+        let is_endless = self.time.is_none() && self.bytes.is_none();
+        let lines = if self.per_stream { self.streams } else { 1 };
+        let shortest = SHORTEST_INTERVAL * u32::try_from(lines).unwrap_or(u32::MAX);
+        if is_endless && matches!(self.kind, TestKind::Recv | TestKind::Both | TestKind::Connect) {
+            // Something has to end what the sink does by itself.
+            Some("time")
+        } else if self.rate.is_some_and(|bits| bits / 8 < self.streams) {
+            // A byte per second is the least that a stream can send.
+            Some("rate")
+        } else if self.interval.is_some_and(|interval| interval < shortest) {
+            Some("interval")
+        } else {
+            None
+        }
+    }
+
+    /// Whether it makes the sink send: that is for those who know the secret, where there is one.
+    pub fn makes_sink_send(&self) -> bool {
+        self.kind.ways().iter().any(|way| *way != Way::Up)
+    }
+
+    /// The memory that its sink needs for it, at most.
+    pub fn memory(&self, is_stored: bool) -> u64 {
+        let of_stream = |way: &Way| match (way, self.kind) {
+            (Way::Echo, TestKind::Ping(sizes)) => sizes.request.min(HELD),
+            (Way::Down, _) => match (self.method, self.message.unwrap_or(MESSAGE)) {
+                (Method::Auto | Method::Write, message) if message <= MESSAGE => 0,
+                (_, message) => message.min(self.bytes.unwrap_or(u64::MAX)),
+            },
+            _ if is_stored => CHUNK as u64,
+            _ if self.copy => self.message.unwrap_or(COPY),
+            _ => 0,
+        };
+        TEST_BYTES + self.kind.ways().iter().map(|way| self.streams * (STREAM_BYTES + of_stream(way))).sum::<u64>()
     }
 }
+
+fn visit(values: &Values, key: &'static str) -> Result<u64, WireError> {
+    u64::from_str_radix(&values.text(key)?, 16).map_err(|_| WireError::BadValue(key))
+}
+
+fn short(text: String, most: usize, key: &'static str) -> Result<String, WireError> {
+    if text.len() <= most { Ok(text) } else { Err(WireError::BadValue(key)) }
+}
+
+/// A name such as the kernel's: it may make it look for a module.
+fn congestion(values: &Values, key: &'static str) -> Result<String, WireError> {
+    let name = short(values.text(key)?, MAX_CONGESTION, key)?;
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    if !name.is_empty() && name.bytes().all(is_plain) { Ok(name) } else { Err(WireError::BadValue(key)) }
+}
+
+#[cfg(test)]
+pub mod tests;

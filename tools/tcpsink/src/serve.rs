@@ -86,6 +86,9 @@ impl Sink {
         Request {
             kind: TestKind::Send,
             run: 1,
+            visit: rand::random(),
+            next_within: Duration::ZERO,
+            queues: false,
             label: None,
             streams: 1,
             per_stream: false,

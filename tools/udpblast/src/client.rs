@@ -6,10 +6,11 @@ use anyhow::{Context, anyhow, bail};
 use common::cli::{Ending, OutputArgs, ScheduleArgs, Session, Usage};
 use common::measure::crew::CpuList;
 use common::measure::sample;
-use common::measure::series;
+use common::measure::series::{self, Outcome};
 use common::net::access::Secret;
 use common::net::peer::PeerArgs;
 use common::net::peer_line::PeerLine;
+use common::schema::line::Flag;
 use common::schema::udpblast::SCHEMA;
 use common::stop::Stopped;
 use common::units;
@@ -303,6 +304,9 @@ impl<'a> Client<'a> {
         let others = rest.split_off(totals);
         rest.iter().try_for_each(|line| self.session.lines.write_line(&line.text()?))?;
         let mut exchange = Exchange { own, others, failure: finished.failure, kind, asked: request.rate, is_whole };
+        if exchange.others.iter().any(|others| others.has(Flag::Shared)) {
+            exchange.raise(Flag::Shared);
+        }
         exchange.check();
         Ok(exchange)
     }

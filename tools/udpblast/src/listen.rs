@@ -12,9 +12,8 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use common::cli::Ending;
-use common::console::Console;
 use common::net::access::{self, Secret};
-use common::net::listener::{self, Journal, Places, Refusal};
+use common::net::listener::{self, Company, Journal, Places, Refusal, Stay, TurnedAway, Visit};
 use common::net::wire::WireError;
 use common::schema::udpblast::SCHEMA;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, setsockopt, sockopt};
@@ -39,7 +38,7 @@ pub fn listen(args: &ListenArgs) -> anyhow::Result<Ending> {
     let local = socket.local_addr()?;
     journal.session.console.notice(&format!("listening on {local}"));
     let secret = args.guard.secret_file.as_deref().map(Secret::read).transpose()?;
-    let shared = Arc::new(Shared { args: args.clone(), journal });
+    let shared = Arc::new(Shared { args: args.clone(), journal, company: Company::default() });
     let mut listener = Listener {
         shared: Arc::clone(&shared),
         socket,
@@ -134,50 +133,6 @@ struct Test {
     tag: u32,
 }
 
-/// All tests of one call of a client.
-struct Visit {
-    number: u64,
-    /// How soon after the latest test another one may follow.
-    next_within: Duration,
-    /// When the latest one ended.
-    ended: Option<Instant>,
-}
-
-/// Those who were refused and cost no line each.
-#[derive(Debug, Default)]
-struct TurnedAway {
-    without_proof: u64,
-    /// Refused since the last notice.
-    unsaid: u64,
-    said_at: Option<Instant>,
-}
-
-/// How often a refusal is worth a line.
-const NOTICE_EVERY: Duration = Duration::from_secs(1);
-
-impl TurnedAway {
-    fn note(&mut self, console: &Console, peer: IpAddr, refusal: &Refusal) {
-        if matches!(refusal, Refusal::NoProof | Refusal::WrongProof) {
-            self.without_proof += 1;
-        } else if self.said_at.is_some_and(|at| at.elapsed() < NOTICE_EVERY) {
-            self.unsaid += 1;
-        } else {
-            self.said_at = Some(Instant::now());
-            let more = match std::mem::take(&mut self.unsaid) {
-                0 => String::new(),
-                unsaid => format!(" ({unsaid} more before)"),
-            };
-            console.notice(&format!("refused {peer}: {refusal}{more}"));
-        }
-    }
-
-    fn tell(&self, console: &Console) {
-        if self.without_proof > 0 {
-            console.notice(&format!("refused {} requests without the secret (--secret-file)", self.without_proof));
-        }
-    }
-}
-
 /// A datagram to the listening socket.
 struct Mail {
     bytes: Vec<u8>,
@@ -194,10 +149,19 @@ impl Mail {
 impl Listener {
     fn serve(&mut self) -> anyhow::Result<()> {
         loop {
-            if self.shared.journal.session.stop.is_set() || self.is_over() {
+            let until = match self.stay() {
+                Some(Stay::Over) => return Ok(()),
+                Some(Stay::Until(until)) => Some(until),
+                // Whoever was admitted and did not begin does not count.
+                Some(Stay::Forfeited) => {
+                    self.visit = None;
+                    None
+                }
+                None => None,
+            };
+            if self.shared.journal.session.stop.is_set() {
                 return Ok(());
             }
-            let until = self.visit.as_ref().and_then(|visit| Some(visit.ended? + visit.next_within));
             self.shared.journal.session.stop.wait(&[self.socket.as_fd(), self.places.news()], until)?;
             self.places.sweep();
             self.used.retain(|_, at| at.elapsed() < COOKIE_AGE);
@@ -210,11 +174,9 @@ impl Listener {
         }
     }
 
-    /// Whether the one visitor that there is to be has been served.
-    fn is_over(&mut self) -> bool {
-        let Some(visit) = self.visit.as_mut().filter(|_| self.places.is_idle()) else { return false };
-        let ended = *visit.ended.get_or_insert_with(Instant::now);
-        ended.elapsed() >= visit.next_within
+    /// What has become of the one visit that there is to be, while nobody is served.
+    fn stay(&mut self) -> Option<Stay> {
+        Some(self.visit.as_mut().filter(|_| self.places.is_idle())?.stay(Instant::now()))
     }
 
     fn receive(&self) -> Option<Mail> {
@@ -313,7 +275,7 @@ impl Listener {
     /// Why a test is not served, if it is not: the proof first, since who has none is to learn nothing else.
     fn refusal(&self, mail: &Mail, cookie: &str, proof: Option<&str>, request: &Request) -> Option<Refusal> {
         let (args, guard) = (&self.shared.args, &self.shared.args.guard);
-        let one_only = self.visit.as_ref().is_some_and(|visit| visit.number != request.visit);
+        let one_only = self.visit.as_ref().is_some_and(|visit| !visit.has(request.visit));
         self.refusal_without(mail, cookie, proof, request.kind)
             .or_else(|| guard.refusal(request.time.map(|time| time.saturating_add(request.warmup))))
             .or_else(|| args.max_rate.filter(|most| is_too_fast(request, *most)).map(Refusal::TooFast))
@@ -358,9 +320,14 @@ impl Listener {
         let (joins, receiver) = mpsc::channel();
         let presence = Arc::new(());
         let test = Test { joins, presence: Arc::downgrade(&presence), streams_left: 2 * request.streams, idle, tag };
-        let visit = Visit { number: request.visit, next_within: request.next_within, ended: None };
+        let mut visit = Visit::new(request.visit, request.next_within);
+        if let Some(known) = self.visit.take().filter(|_| self.shared.args.once) {
+            visit = known;
+            visit.extend(request.next_within);
+        }
+        let beginning = visit.beginning();
         let peer = canonical(mail.from);
-        let visitor = Visitor { socket, peer, request, key, tag, idle, answer, joins: receiver };
+        let visitor = Visitor { socket, peer, request, key, tag, idle, answer, joins: receiver, beginning };
         let shared = Arc::clone(&self.shared);
         let served = self.places.spawn(move || {
             if let Err(error) = serve(&shared, &visitor) {
@@ -368,14 +335,14 @@ impl Listener {
             }
             drop(presence);
         });
+        if self.shared.args.once {
+            self.visit = Some(visit);
+        }
         if let Err(error) = served {
             return self.refuse(mail, nonce, &Refusal::Exhausted(error.to_string()));
         }
         self.used.insert(cookie, Instant::now());
         self.tests.insert(key, test);
-        if self.shared.args.once {
-            self.visit = Some(visit);
-        }
     }
 
     /// Gives a test one more stream.

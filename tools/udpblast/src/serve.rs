@@ -6,7 +6,7 @@ use std::sync::mpsc::Receiver;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use common::net::listener::Journal;
+use common::net::listener::{Beginning, Company, Journal};
 use common::net::peer_line;
 use common::schema::line::Flag;
 use common::schema::udpblast::SCHEMA;
@@ -34,6 +34,8 @@ pub struct Shared {
     pub args: ListenArgs,
     /// What is printed, and what ends the listener.
     pub journal: Journal,
+    /// Whom else it measures.
+    pub company: Company,
 }
 
 /// One more stream of a test.
@@ -66,12 +68,14 @@ pub struct Visitor {
     pub answer: String,
     /// Its streams after the first.
     pub joins: Receiver<Joined>,
+    /// To be told when it has begun.
+    pub beginning: Beginning,
 }
 
 /// Serves one client over its own sockets.
 pub fn serve(shared: &Shared, visitor: &Visitor) -> anyhow::Result<()> {
     let stop = shared.journal.session.stop.child()?;
-    let Visitor { socket, peer, request, key, tag, idle, answer, joins } = visitor;
+    let Visitor { socket, peer, request, key, tag, idle, answer, joins, beginning } = visitor;
     let wishes = Wishes {
         buffer: request.buffer,
         fragment: request.fragment,
@@ -87,6 +91,7 @@ pub fn serve(shared: &Shared, visitor: &Visitor) -> anyhow::Result<()> {
         udp::prepare(&joined.socket, wishes)?;
         sockets.push(joined.socket.try_clone()?);
     }
+    beginning.note();
     talk.add_streams(sockets.get(1..).unwrap_or_default())?;
     let talk = talk;
     let outcome = measure(shared, &talk, &sockets, &stop, (*peer, request, *tag, *idle));
@@ -183,6 +188,7 @@ fn measure(
         let _ = talk.say(&Word::Line { index, of: None, text });
         Ok(())
     };
+    let presence = shared.company.join(request.visit);
     let (mut finished, gone) = if request.kind == TestKind::Recv {
         let work = || flow::run(plan, sockets, talk, stop, None, &emit);
         session::with_attendant(talk, stop, idle, || Ok(()), work)?
@@ -190,12 +196,14 @@ fn measure(
         (flow::run(plan, sockets, talk, stop, None, &emit)?, None)
     };
     finished.fail(gone);
+    let was_shared = presence.was_shared();
+    drop(presence);
     let is_sure = match request.kind {
         TestKind::Recv => queues.are_accounted_for(finished.refused() + talk.refused_pieces()),
         _ => talk.is_sure(),
     };
     let lines = lines.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Conclusion { shared, talk, request, idle, lines }.conclude(&mut finished, is_sure)?;
+    Conclusion { shared, talk, request, idle, lines, was_shared }.conclude(&mut finished, is_sure)?;
     finished.failure.map_or(Ok(()), Err)
 }
 
@@ -243,6 +251,7 @@ struct Conclusion<'a> {
     request: &'a Request,
     idle: Duration,
     lines: Kept,
+    was_shared: bool,
 }
 
 impl Conclusion<'_> {
@@ -254,7 +263,8 @@ impl Conclusion<'_> {
         finished.is_cut |= self.talk.was_cut() || report.is_none();
         // A sender knows what left its host, and a receiver is told.
         let is_sure = if kind == TestKind::Recv { is_sure } else { self.talk.is_sure() };
-        for total in finished.totals(report.as_deref(), is_sure) {
+        for mut total in finished.totals(report.as_deref(), is_sure) {
+            total.raise_if(self.was_shared, Flag::Shared);
             let text = total.text()?;
             self.shared.journal.print(&text);
             if total.line.flags.has(Flag::Partial) {

@@ -30,10 +30,19 @@ pub enum Refusal {
     },
     /// It asked for more bits per second than are allowed, which are so many.
     TooFast(u64),
+    /// It asked for more memory than is left, or than one client may have.
+    TooLarge {
+        /// What it asked for, bytes.
+        asked: u64,
+        /// What it may have, bytes.
+        most: u64,
+    },
     /// The system has nothing left to serve it with.
     Exhausted(String),
     /// What it asked for makes no sense here.
     NotUnderstood(String),
+    /// It did something that has no use here.
+    Useless(String),
     /// It did not show that it knows the secret.
     NoProof,
     /// It knows another secret.
@@ -54,8 +63,12 @@ impl fmt::Display for Refusal {
                 write!(f, "{asked} bytes were asked for, {most} are allowed (--max-bytes)")
             }
             Self::TooFast(most) => write!(f, "at most {most} bit/s are allowed (--max-rate)"),
+            Self::TooLarge { asked, most } => {
+                write!(f, "{asked} bytes of memory are needed for that, it may have {most} (--max-memory)")
+            }
             Self::Exhausted(why) => write!(f, "nothing is left to serve it with: {why}"),
             Self::NotUnderstood(why) => write!(f, "the request is not understood: {why}"),
+            Self::Useless(why) => f.write_str(why),
             Self::NoProof => f.write_str(
                 "only who knows the secret is served here (--secret-file; --require-secret at the listener)",
             ),

@@ -61,17 +61,20 @@ fn next_beat(before: Instant, period: Duration, now: Instant) -> Instant {
     before + period * u32::try_from(missed).unwrap_or(u32::MAX).saturating_add(1)
 }
 
-/// Answers requests to the end of the stream.
+/// Most bytes of a request that are held at a time by who answers.
+pub const HELD: u64 = 128 * 1024;
+
+/// Answers requests to the end of the stream, in little memory however large they are: a client says how large.
 pub fn pong(stream: &Stream, sizes: Sizes, lane: &Lane) -> anyhow::Result<()> {
     let (request, response) = sizes.both()?;
-    let mut request = buffer::blank(request)?;
-    let response = buffer::incompressible(response)?;
+    let mut held = buffer::blank(usize::try_from(sizes.request.min(HELD))?)?;
+    let payload = buffer::shared()?;
     let mut socket = &stream.socket;
     let early = stream.early.as_ref().map_or(&[][..], |(bytes, _)| bytes);
     let mut source = early.chain(socket);
     let mut last = None;
     let outcome = loop {
-        let exchange = source.read_exact(&mut request).and_then(|()| socket.write_all(&response));
+        let exchange = skip(&mut source, request, &mut held).and_then(|()| fill(&mut socket, response, payload));
         match exchange {
             Ok(()) => {
                 lane.counters.add(sizes.request + sizes.response);
@@ -91,4 +94,42 @@ pub fn pong(stream: &Stream, sizes: Sizes, lane: &Lane) -> anyhow::Result<()> {
         lane.finish(Instant::now());
     }
     outcome
+}
+
+/// Reads `bytes`, and keeps none.
+fn skip(source: &mut impl Read, mut bytes: usize, held: &mut [u8]) -> io::Result<()> {
+    while bytes > 0 {
+        let portion = bytes.min(held.len());
+        source.read_exact(&mut held[..portion])?;
+        bytes -= portion;
+    }
+    Ok(())
+}
+
+/// Writes `bytes` of `payload`, again and again.
+fn fill(socket: &mut impl Write, mut bytes: usize, payload: &[u8]) -> io::Result<()> {
+    while bytes > 0 {
+        let portion = bytes.min(payload.len());
+        socket.write_all(&payload[..portion])?;
+        bytes -= portion;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_larger_than_what_is_held_are_whole() {
+        let mut held = [0; 100];
+        let mut source = io::repeat(7).take(1000);
+        for bytes in [1, 100, 250, 649] {
+            skip(&mut source, bytes, &mut held).unwrap();
+        }
+        assert_eq!(skip(&mut source, 1, &mut held).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+        let mut sent = Vec::new();
+        fill(&mut sent, 7, b"abc").unwrap();
+        assert_eq!(sent, b"abcabca");
+    }
 }

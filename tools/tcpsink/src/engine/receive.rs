@@ -5,6 +5,7 @@ use std::io;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use anyhow::Context;
 use socket2::SockRef;
 
 use super::{Lane, Stream, idle};
@@ -146,7 +147,8 @@ impl Drop for Arrivals<'_> {
 
 /// Receives to the end of the stream.
 pub fn run(stream: &Stream, intake: Intake, bounds: Bounds, lane: &Lane) -> anyhow::Result<()> {
-    let mut memory = Vec::<u8>::with_capacity(usize::try_from(intake.message_bytes())?);
+    let mut memory = Vec::<u8>::new();
+    memory.try_reserve_exact(usize::try_from(intake.message_bytes())?).context("no memory to receive into")?;
     let memory = memory.spare_capacity_mut();
     let flags = if intake == Intake::Discard { libc::MSG_TRUNC } else { 0 };
     let socket = SockRef::from(&stream.socket);

@@ -19,7 +19,7 @@ use super::{Lane, Method, wait_for_room};
 
 /// Bytes offered per send call. On loopback, calls of 1 MiB moved 1.3 times as much as calls of 128 KiB: each call ends
 /// in a short segment of its own. A slow path takes less per call, see [`Sender::push`].
-pub const MESSAGE: u64 = 1024 * 1024;
+pub const MESSAGE: u64 = buffer::SHARED as u64;
 
 /// A paced sender wakes this often where the rate fills segments, and less often where it does not.
 const BEAT: Duration = Duration::from_millis(1);
@@ -44,6 +44,8 @@ pub struct Sending {
 /// Where the bytes come from: one variant per way into the kernel.
 enum Payload {
     Memory(MmapMut),
+    /// What all threads send from. Pinned or mapped pages are not shared: their counts of users would be contended.
+    Shared(&'static [u8]),
     Memfd(File, usize),
     Pinned(MmapMut, Reaper),
 }
@@ -52,6 +54,9 @@ impl Payload {
     fn new(sending: &Sending, socket: &TcpStream) -> anyhow::Result<Self> {
         // A small amount needs no large buffer: filling it would cost more than sending it.
         let length = usize::try_from(sending.message.min(sending.quota.unwrap_or(u64::MAX)).max(1))?;
+        if matches!(sending.method, Method::Auto | Method::Write) && length <= buffer::SHARED {
+            return Ok(Self::Shared(&buffer::shared()?[..length]));
+        }
         let bytes = buffer::incompressible(length)?;
         Ok(match sending.method {
             Method::Auto | Method::Write => Self::Memory(bytes),
@@ -70,6 +75,7 @@ impl Payload {
     fn len(&self) -> usize {
         match self {
             Self::Memory(bytes) | Self::Pinned(bytes, _) => bytes.len(),
+            Self::Shared(bytes) => bytes.len(),
             Self::Memfd(_, length) => *length,
         }
     }
@@ -77,6 +83,7 @@ impl Payload {
     fn send(&mut self, mut socket: &TcpStream, length: usize) -> io::Result<usize> {
         match self {
             Self::Memory(bytes) => socket.write(&bytes[..length]),
+            Self::Shared(bytes) => socket.write(&bytes[..length]),
             Self::Memfd(file, _) => {
                 let mut offset = 0;
                 Ok(nix::sys::sendfile::sendfile64(socket, file, Some(&mut offset), length)?)
