@@ -58,3 +58,25 @@ fn link_local_addresses_work_at_both_ends() {
     let _ = sender.run(&["send", "fe80::1"]).failure(2, &["as in fe80::1%eth0"]);
     let _ = sender.run(&["listen", "--bind", "fe80::2"]).failure(2, &["--bind", "as in fe80::2%eth0"]);
 }
+
+#[test]
+fn the_addresses_of_a_name_are_tried_side_by_side() {
+    let Some(bed) = Bed::new() else { return };
+    let (_listener, _) = across(&bed);
+    let hosts = "10.0.2.2 pair\nfd00:2::9 pair\nfd00:2::2 six\n10.0.2.9 six\n";
+    let (sender, _names) = bed.at_sender_with_names(&udpblast(), hosts);
+    // Those that end in 9 swallow what they get.
+    for rule in [
+        "nft add table inet hole",
+        "nft add chain inet hole all4 { type filter hook prerouting priority 0 ; }",
+        "nft add rule inet hole all4 ip daddr 10.0.2.9 drop",
+        "nft add rule inet hole all4 ip6 daddr fd00:2::9 drop",
+    ] {
+        in_namespace(&bed.router(), rule);
+    }
+    for name in ["pair", "six"] {
+        let ended = sender.run(&["send", name, "--rate", "10M", "--time", "200ms", "--connect-timeout", "4s"]).success();
+        assert_eq!(both_totals(&ended)[1].count("lost"), 0, "{name}: {ended:?}");
+        assert!(ended.took < std::time::Duration::from_secs(3), "{name}: {ended:?}");
+    }
+}

@@ -109,6 +109,19 @@ impl Bed {
         (tool, (server, directory))
     }
 
+    /// `tool` at the sender, where names are what `hosts` says (hosts(5)). The second part has to be kept.
+    ///
+    /// # Panics
+    /// If there is no room for a file.
+    pub fn at_sender_with_names(&self, tool: &Tool, hosts: &str) -> (Tool, impl Sized + use<>) {
+        let directory = tempfile::tempdir().expect("room for a file");
+        let file = directory.path().join("hosts");
+        std::fs::write(&file, hosts).expect("room for a file");
+        let script = format!("mount --bind {} /etc/hosts && exec \"$0\" \"$@\"", file.display());
+        let tool = tool.within(&["ip", "netns", "exec", &self.sender(), "sh", "-c", &script]);
+        (tool, directory)
+    }
+
     /// Limits what goes to the receiver: tc-tbf(8)'s arguments, such as `rate 10mbit burst 5000 latency 400ms`.
     ///
     /// # Panics
