@@ -258,3 +258,54 @@ fn a_sink_that_waited_counts_the_cpu_of_the_test_only() {
     let ended = client(&port, "send", &["--rate", "1M", "--time", "1s"]).success();
     assert!(ended.total("tcp_recv").number("cpu_pct") < 20.0, "{ended:?}");
 }
+
+#[test]
+fn several_requests_under_way_are_quicker_than_one_after_the_other() {
+    let (_sink, port) = sink(&[]);
+    let ping = |depth: &str| {
+        let args = [
+            "ping",
+            "127.0.0.1",
+            "--port",
+            &port,
+            "--time",
+            "500ms",
+            "--depth",
+            depth,
+            "--request",
+            "200",
+            "--response",
+            "3000",
+        ];
+        tcpsink().run(&args).success()
+    };
+    for depth in ["1", "2", "16"] {
+        let ended = ping(depth);
+        let [client, answered] = ["tcp_ping", "tcp_pong"].map(|test| ended.total(test));
+        assert_eq!((client.text("depth"), answered.text("depth")), (depth, depth));
+        assert_eq!(client.count("ops"), answered.count("ops"), "all are answered: {ended:?}");
+        assert_eq!(client.count("bytes"), client.count("ops") * 3200);
+        // Little's law: so many are under way, and no more.
+        let under_way = client.number("ops_per_s") * client.number("p50_us") / 1e6;
+        assert!(under_way < 1.5 * depth.parse::<f64>().unwrap(), "{client:?}");
+    }
+    // More than any buffer takes, both ways: nobody waits for the other to read first.
+    let args = [
+        "ping",
+        "127.0.0.1",
+        "--port",
+        &port,
+        "--time",
+        "500ms",
+        "--depth",
+        "32",
+        "--request",
+        "1M",
+        "--response",
+        "1M",
+    ];
+    let ended = tcpsink().run(&args).success();
+    assert!(ended.total("tcp_ping").count("ops") > 0 && ended.took < Duration::from_secs(8), "{ended:?}");
+    let _ = tcpsink().run(&["ping", "h", "--depth", "2", "--every", "1s"]).failure(2, &["--depth", "--every"]);
+    let _ = tcpsink().run(&["ping", "h", "--depth", "0"]).failure(2, &["--depth"]);
+}

@@ -75,7 +75,8 @@ fn the_addresses_of_a_name_are_tried_side_by_side() {
         in_namespace(&bed.router(), rule);
     }
     for name in ["pair", "six"] {
-        let ended = sender.run(&["send", name, "--rate", "10M", "--time", "200ms", "--connect-timeout", "4s"]).success();
+        let ended =
+            sender.run(&["send", name, "--rate", "10M", "--time", "200ms", "--connect-timeout", "4s"]).success();
         assert_eq!(both_totals(&ended)[1].count("lost"), 0, "{name}: {ended:?}");
         assert!(ended.took < std::time::Duration::from_secs(3), "{name}: {ended:?}");
     }

@@ -27,6 +27,7 @@ columns! {
         pacing: Option<&'static str>, "", SETTING, "what kept --rate: sender (absolute deadlines) or kernel (those, and SO_MAX_PACING_RATE between them); empty without --rate";
         message_bytes: u64, "B", sweep(5), "most that one call moves; for ping: size of a request";
         response_bytes: Option<u64>, "B", sweep(8), "size of a response; ping only";
+        depth: Option<u64>, "", sweep(3), "requests of a stream under way at a time; ping only";
         send_buffer_bytes: Option<u64>, "B", GAUGE, "SO_SNDBUF as granted, with the kernel's overhead (socket(7)), of the first stream";
         recv_buffer_bytes: Option<u64>, "B", GAUGE, "SO_RCVBUF as granted, with the kernel's overhead (socket(7)), of the first stream";
         mss_bytes: Option<u64>, "B", FOUND, "largest segment: sent (tcpi_snd_mss) at a sender, received (tcpi_rcv_mss) at a receiver";

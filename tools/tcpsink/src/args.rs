@@ -63,7 +63,8 @@ pub enum Verb {
     /// Send requests and wait for responses: transactions per second, and their latency
     #[command(before_long_help = "Examples:\n\
 \x20 tcpsink ping nas\n\
-\x20 tcpsink ping nas --every 100ms --interval 1s")]
+\x20 tcpsink ping nas --every 100ms --interval 1s\n\
+\x20 tcpsink ping nas --depth 16 --request 128 --response 64K  # TCP is fast: are calls, too?")]
     Ping(PingArgs),
     /// Connect, get one byte, close: connections per second, and their latency
     #[command(before_long_help = "Examples:\n\
@@ -215,6 +216,9 @@ pub struct PingArgs {
     /// Ping once in this time [default: as fast as the sink answers]; a late answer counts for the pings left out meanwhile
     #[arg(long, value_name = "DUR", value_parser = units::positive_duration, allow_hyphen_values = true, help_heading = "Requests")]
     pub every: Option<Duration>,
+    /// Requests under way on each connection, as file and block protocols have them: a response makes room for the next
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "every", value_parser = clap::value_parser!(u32).range(1..=4096), allow_hyphen_values = true, help_heading = "Requests")]
+    pub depth: u32,
     /// Connections that ping at once, a thread each
     #[arg(long, short = 'P', value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256), allow_hyphen_values = true, help_heading = "Requests")]
     pub streams: u32,

@@ -47,7 +47,7 @@ pub fn transfer(kind: TestKind, args: &TransferArgs, input: Option<Input>) -> an
 
 /// `tcpsink ping`.
 pub fn ping(args: &PingArgs) -> anyhow::Result<Ending> {
-    let kind = TestKind::Ping(Sizes { request: args.request, response: args.response });
+    let kind = TestKind::Ping(Sizes { request: args.request, response: args.response, depth: args.depth.into() });
     let request = Request {
         streams: args.streams.into(),
         // A request must not wait for the response before it.
@@ -162,7 +162,7 @@ impl Job {
         if !self.probes {
             return transfer.hold(&session.stop);
         }
-        let sizes = Sizes { request: 1, response: 1 };
+        let sizes = Sizes { request: 1, response: 1, depth: 1 };
         let ping = Request {
             kind: TestKind::Ping(sizes),
             time: Some(IDLE_PING),

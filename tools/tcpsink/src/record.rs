@@ -76,6 +76,7 @@ fn of(plan: &Plan, cut: &Cut<Vec<StreamState>>, streams: Range<usize>) -> Record
         pacing: role.is_paced().then_some(if to.pacing_rate.is_some() { "kernel" } else { "sender" }),
         message_bytes: role.message_bytes(),
         response_bytes: role.response_bytes(),
+        depth: role.depth(),
         send_buffer_bytes: to.send_buffer,
         recv_buffer_bytes: to.recv_buffer,
         mss_bytes: to.mss,

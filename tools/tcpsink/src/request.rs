@@ -36,6 +36,9 @@ const STREAM_BYTES: u64 = 32 * 1024;
 /// What a test costs its sink: threads, and lines that its client has not read.
 const TEST_BYTES: u64 = 512 * 1024;
 
+/// Most requests of a stream that are under way at a time.
+pub const MAX_DEPTH: u64 = 4096;
+
 /// What a test is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TestKind {
@@ -170,6 +173,7 @@ impl Request {
             .with_some("dscp", self.dscp)
             .with_some("request", sizes.map(|sizes| sizes.request))
             .with_some("response", sizes.map(|sizes| sizes.response))
+            .with_some("depth", sizes.map(|sizes| sizes.depth))
             .with_some("label", self.label.as_ref())
             .end()
     }
@@ -184,6 +188,7 @@ impl Request {
             "ping" => TestKind::Ping(Sizes {
                 request: values.within("request", MAX_MESSAGE)?,
                 response: values.within("response", MAX_MESSAGE)?,
+                depth: values.some("depth", |values, key| values.within(key, MAX_DEPTH))?.unwrap_or(1),
             }),
             _ => return Err(WireError::BadValue("kind")),
         };

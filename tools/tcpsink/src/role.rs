@@ -90,6 +90,14 @@ impl Role {
         }
     }
 
+    /// Requests of a stream that are under way at a time.
+    pub fn depth(&self) -> Option<u64> {
+        match self {
+            Self::Ping(sizes, _) | Self::Pong(sizes) => Some(sizes.depth),
+            _ => None,
+        }
+    }
+
     /// A rate is kept.
     pub fn is_paced(&self) -> bool {
         matches!(self, Self::Send(sending) if sending.rate.is_some())

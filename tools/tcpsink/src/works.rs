@@ -7,7 +7,7 @@ use common::measure::crew::Work;
 
 use crate::engine::receive::Bounds;
 use crate::engine::send::{Sender, Sending};
-use crate::engine::{Lane, Stream, ping, receive};
+use crate::engine::{Lane, Stream, ping, pipeline, receive};
 use crate::plan::Plan;
 use crate::role::Role;
 use crate::socket;
@@ -44,6 +44,7 @@ pub fn work<'a>(plan: &'a Plan, streams: &'a [Stream], index: usize, lane: &'a L
         }
         Role::Receive(intake) => Box::new(move || receive::run(stream, *intake, bounds, lane)),
         Role::Store(output) => Box::new(move || output.store(stream, limit, lane)),
+        Role::Ping(sizes, None) if sizes.depth > 1 => Box::new(move || pipeline::ping(&stream.socket, *sizes, lane)),
         Role::Ping(sizes, every) => Box::new(move || ping::ping(&stream.socket, *sizes, *every, lane)),
         Role::Pong(sizes) => Box::new(move || ping::pong(stream, *sizes, lane)),
         Role::Connect(_) => return Err(anyhow!("connecting needs no stream")),

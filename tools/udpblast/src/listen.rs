@@ -21,7 +21,7 @@ use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, 
 use crate::args::ListenArgs;
 use crate::letter::{self, ABILITIES, HELLO_BYTES, Letter};
 use crate::request::{Request, TestKind};
-use crate::serve::{Joined, Shared, Visitor, serve};
+use crate::serve::{Joined, Shared, Standing, Visitor, serve};
 use crate::udp::{self, MAX_DATAGRAM};
 
 /// How long a cookie is good: half of it at least, the whole at most.
@@ -29,6 +29,9 @@ const COOKIE_AGE: Duration = Duration::from_secs(20);
 
 /// Most used cookies that are remembered, so that an opening cannot be replayed.
 const MAX_USED: usize = 10_000;
+
+/// How long a client may take to begin before it has to give way to others.
+const HEAD_START: Duration = Duration::from_secs(1);
 
 /// Runs the verb until a signal, or with `--once` until one client has been served.
 pub fn listen(args: &ListenArgs) -> anyhow::Result<Ending> {
@@ -126,9 +129,10 @@ struct Listener {
 struct Test {
     joins: Sender<Joined>,
     /// Gone when it has been served.
-    presence: Weak<()>,
+    standing: Weak<Standing>,
     /// How many streams it may still be joined by: each is a socket.
     streams_left: u64,
+    since: Instant,
     idle: Duration,
     tag: u32,
 }
@@ -165,7 +169,7 @@ impl Listener {
             self.shared.journal.session.stop.wait(&[self.socket.as_fd(), self.places.news()], until)?;
             self.places.sweep();
             self.used.retain(|_, at| at.elapsed() < COOKIE_AGE);
-            self.tests.retain(|_, test| test.presence.strong_count() > 0);
+            self.tests.retain(|_, test| test.standing.strong_count() > 0);
             // A handful at a time, so that a flood does not keep this thread from its other duties.
             for _ in 0..64 {
                 let Some(mail) = self.receive() else { break };
@@ -215,6 +219,8 @@ impl Listener {
             // One that has begun already is answered by its own socket.
             Ok(Letter::Start { nonce, cookie, request, proof }) if self.is_fresh(&nonce, mail.from, &cookie) => {
                 match self.refusal(mail, &cookie, proof.as_deref(), &request) {
+                    // It asks again, and there will be room.
+                    Some(Refusal::Full(_)) if self.makes_room() => {}
                     Some(refusal) => self.refuse(mail, nonce, &refusal),
                     None => self.begin(mail, nonce, cookie, *request),
                 }
@@ -253,6 +259,19 @@ impl Listener {
         self.turned_away.note(&self.shared.journal.session.console, mail.peer(), refusal);
         let is_full = matches!(refusal, Refusal::Full(_));
         self.reply(mail, &Letter::Refused { nonce, is_full, why: refusal.to_string() }.text());
+    }
+
+    /// Whoever asked for a test and has not begun it gives way when all places are taken; false if all have begun.
+    fn makes_room(&self) -> bool {
+        let waiting = |test: &Test| Some((test.since, test.standing.upgrade().filter(|one| !one.has_begun())?));
+        let oldest = self.tests.values().filter_map(waiting).min_by_key(|(since, _)| *since);
+        oldest.is_some_and(|(since, standing)| {
+            let is_slow = since.elapsed() >= HEAD_START;
+            if is_slow {
+                standing.give_way();
+            }
+            is_slow
+        })
     }
 
     /// The cookie for an address, of this time slot or one before.
@@ -318,8 +337,15 @@ impl Listener {
         let idle = request.idle_timeout.min(self.shared.args.idle_timeout);
         let answer = Letter::Ok { nonce: nonce.clone(), key, tag, idle }.text();
         let (joins, receiver) = mpsc::channel();
-        let presence = Arc::new(());
-        let test = Test { joins, presence: Arc::downgrade(&presence), streams_left: 2 * request.streams, idle, tag };
+        let standing = Arc::new(Standing::default());
+        let test = Test {
+            joins,
+            standing: Arc::downgrade(&standing),
+            since: Instant::now(),
+            streams_left: 2 * request.streams,
+            idle,
+            tag,
+        };
         let mut visit = Visit::new(request.visit, request.next_within);
         if let Some(known) = self.visit.take().filter(|_| self.shared.args.once) {
             visit = known;
@@ -327,13 +353,12 @@ impl Listener {
         }
         let beginning = visit.beginning();
         let peer = canonical(mail.from);
-        let visitor = Visitor { socket, peer, request, key, tag, idle, answer, joins: receiver, beginning };
+        let visitor = Visitor { socket, peer, request, key, tag, idle, answer, joins: receiver, beginning, standing };
         let shared = Arc::clone(&self.shared);
         let served = self.places.spawn(move || {
             if let Err(error) = serve(&shared, &visitor) {
                 shared.journal.complain(&peer.ip().to_string(), &error);
             }
-            drop(presence);
         });
         if self.shared.args.once {
             self.visit = Some(visit);

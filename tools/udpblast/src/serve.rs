@@ -2,8 +2,9 @@
 
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use common::net::listener::{Beginning, Company, Journal};
@@ -70,12 +71,33 @@ pub struct Visitor {
     pub joins: Receiver<Joined>,
     /// To be told when it has begun.
     pub beginning: Beginning,
+    /// How far it has come; dropped when it has been served.
+    pub standing: Arc<Standing>,
+}
+
+/// How far a client has come, and whether it has to give way to one that begins sooner.
+#[derive(Debug, Default)]
+pub struct Standing {
+    has_begun: AtomicBool,
+    gives_way: AtomicBool,
+}
+
+impl Standing {
+    /// It has begun its test.
+    pub fn has_begun(&self) -> bool {
+        self.has_begun.load(Ordering::Acquire)
+    }
+
+    /// It has to leave unless it has begun.
+    pub fn give_way(&self) {
+        self.gives_way.store(true, Ordering::Release);
+    }
 }
 
 /// Serves one client over its own sockets.
 pub fn serve(shared: &Shared, visitor: &Visitor) -> anyhow::Result<()> {
     let stop = shared.journal.session.stop.child()?;
-    let Visitor { socket, peer, request, key, tag, idle, answer, joins, beginning } = visitor;
+    let Visitor { socket, peer, request, key, tag, idle, answer, joins, beginning, standing } = visitor;
     let wishes = Wishes {
         buffer: request.buffer,
         fragment: request.fragment,
@@ -85,12 +107,16 @@ pub fn serve(shared: &Shared, visitor: &Visitor) -> anyhow::Result<()> {
     udp::prepare(socket, wishes)?;
     let mut talk = Talk::new(&[socket.try_clone()?], *key, End::Listener, *idle, Some(answer.clone()))?;
     let mut sockets = vec![socket.try_clone()?];
-    let outcome = await_client(&talk, joins, request.streams, &stop, shared.args.idle_timeout);
+    let has_time = |since: Instant| {
+        since.elapsed() < shared.args.idle_timeout && !standing.gives_way.load(Ordering::Acquire) && !stop.is_set()
+    };
+    let outcome = await_client(&talk, joins, request.streams, &stop, has_time);
     let others = told(&talk, outcome)?;
     for joined in &others {
         udp::prepare(&joined.socket, wishes)?;
         sockets.push(joined.socket.try_clone()?);
     }
+    standing.has_begun.store(true, Ordering::Release);
     beginning.note();
     talk.add_streams(sockets.get(1..).unwrap_or_default())?;
     let talk = talk;
@@ -117,13 +143,13 @@ fn await_client(
     joins: &Receiver<Joined>,
     streams: u64,
     stop: &Stop,
-    patience: Duration,
+    has_time: impl Fn(Instant) -> bool,
 ) -> anyhow::Result<Vec<Joined>> {
     let begun = Instant::now();
     let mut said: Option<Instant> = None;
     let mut others: Vec<Joined> = Vec::new();
     while !talk.has_begun() || others.len() as u64 + 1 < streams {
-        if begun.elapsed() >= patience || stop.is_set() || talk.has_left() {
+        if !has_time(begun) || talk.has_left() {
             anyhow::bail!("it asked for a test and did not begin it");
         }
         if said.is_none_or(|at| at.elapsed() >= RETRY) && !talk.has_begun() {

@@ -3,6 +3,7 @@
 pub mod connect;
 pub mod file;
 pub mod ping;
+pub mod pipeline;
 pub mod receive;
 pub mod send;
 mod zerocopy;

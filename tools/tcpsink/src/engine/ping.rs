@@ -1,4 +1,5 @@
-//! Request and response: the client measures, the sink answers. One transaction is under way at a time.
+//! Request and response: the client measures, the sink answers. One transaction is under way at a time, or as many as
+//! [`super::pipeline`] keeps.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -8,13 +9,15 @@ use common::files::buffer;
 
 use super::{Lane, Stream, idle};
 
-/// Sizes of the two messages, bytes.
+/// Sizes of the two messages, bytes, and how many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sizes {
     /// Client to sink.
     pub request: u64,
     /// Sink to client.
     pub response: u64,
+    /// Requests of a stream that are under way at a time.
+    pub depth: u64,
 }
 
 impl Sizes {

@@ -5,7 +5,7 @@ use super::*;
 /// A request that says something of everything.
 pub fn request() -> Request {
     Request {
-        kind: TestKind::Ping(Sizes { request: 1, response: 1000 }),
+        kind: TestKind::Ping(Sizes { request: 1, response: 1000, depth: 5 }),
         run: 3,
         visit: 0xabc,
         next_within: Duration::from_secs(5),
@@ -69,7 +69,7 @@ fn a_client_that_says_nothing_of_its_visit_stays_for_one_test() {
 #[test]
 fn what_it_costs_the_sink_is_known_in_advance() {
     let ping = |request, response, streams| Request {
-        kind: TestKind::Ping(Sizes { request, response }),
+        kind: TestKind::Ping(Sizes { request, response, depth: 1 }),
         streams,
         ..self::request()
     };
@@ -99,7 +99,7 @@ proptest::proptest! {
         message in proptest::option::of(proptest::num::u64::ANY), streams in 0_u64..300, copy: bool, run: u64,
         time in proptest::option::of(proptest::num::u64::ANY), which in 0_usize..5,
     ) {
-        let sizes = Sizes { request: message.unwrap_or(1), response: run };
+        let sizes = Sizes { request: message.unwrap_or(1), response: run, depth: 1 };
         let kinds = [TestKind::Send, TestKind::Recv, TestKind::Both, TestKind::Connect, TestKind::Ping(sizes)];
         let time = time.map(Duration::from_micros);
         let asked = Request { kind: kinds[which], rate, bytes, message, streams, copy, run, time, ..request() };
