@@ -23,7 +23,7 @@ columns! {
         stream: Option<u64>, "", NAME, "which of them, from 0, on lines of --per-stream; empty on the line of all";
         direction: &'static str, "", NAME, "up (client to listener), down (listener to client) or echo (there and back)";
         rate_bits_per_s: Option<u64>, "bit/s", sweep(7), "rate of payload asked for; empty for as fast as it goes";
-        every_us: Option<Fixed<3>>, "us", sweep(8), "time between two requests; empty where each waits for the response before; ping only";
+        every_us: Option<u64>, "us", sweep(13), "time between two requests; empty where each waits for the response before; ping only";
         datagram_bytes: Option<u64>, "B", sweep(6), "payload of a datagram, with this tool's header of 24 bytes; empty where nobody named it and nothing arrived";
         offload: &'static str, "", FOUND, "how this end handed datagrams over: gso or gro (many per call, cut and joined by the kernel or the card), mmsg (many per call) or none (one per call)";
         sent: Option<u64>, "", AMOUNT, "datagrams that the sender's kernel accepted";

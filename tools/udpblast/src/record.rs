@@ -154,7 +154,7 @@ fn of(plan: &Plan, cut: &Cut<Vec<Counted>>, streams: Range<usize>, known: Known)
         stream: None,
         direction: plan.direction,
         rate_bits_per_s: plan.rate,
-        every_us: plan.every.and_then(|every| Fixed::new(every.as_secs_f64() * 1e6)),
+        every_us: plan.every.and_then(|every| u64::try_from(every.as_micros()).ok()),
         datagram_bytes: datagram_bytes(plan, sample.counts),
         offload: to.iter().map(|counted| counted.offload).max().unwrap_or(Offload::None).name(),
         sent,

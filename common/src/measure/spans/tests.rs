@@ -433,8 +433,7 @@ fn what_led_up_to_the_first_operation_counts_where_nobody_was_told_otherwise() {
         let mut story = Story::new(timing);
         story.operation(30);
         story.operation(40);
-        let at = story.at(41);
-        story.pass(at);
+        story.wake(41);
         story.lead = Duration::from_millis(10);
         assert_eq!(story.close().total.sample().length, seconds);
     }
