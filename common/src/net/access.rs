@@ -28,7 +28,7 @@ pub struct GuardArgs {
     /// Serve a client for at most this long
     #[arg(long, value_name = "DUR", value_parser = units::positive_duration, allow_hyphen_values = true, hide_short_help = true)]
     pub max_time: Option<Duration>,
-    /// Send (recv, both) only to clients that know the secret in FILE; it never crosses the wire
+    /// Send (recv, both, and ping of tcpsink) only to clients that know the secret in FILE; it never crosses the wire
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub secret_file: Option<PathBuf>,
     /// Serve nobody at all who does not know the secret

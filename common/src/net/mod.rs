@@ -9,4 +9,5 @@ pub mod peer;
 pub mod peer_line;
 pub mod queue;
 pub mod resolve;
+pub mod turn;
 pub mod wire;

@@ -31,6 +31,12 @@ pub struct PeerArgs {
     /// Give up when nothing gets through for this long
     #[arg(long, value_name = "DUR", default_value = "10s", value_parser = units::positive_duration, allow_hyphen_values = true, hide_short_help = true, help_heading = "Other end")]
     pub idle_timeout: Duration,
+    /// Wait for this long for a free place where the other end serves as many clients as it may
+    #[arg(long, value_name = "DUR", value_parser = units::positive_duration, allow_hyphen_values = true, hide_short_help = true, help_heading = "Other end")]
+    pub queue: Option<Duration>,
+    /// Begin after a random part of this time, so that many hosts do not begin at once
+    #[arg(long, value_name = "DUR", value_parser = units::positive_duration, allow_hyphen_values = true, hide_short_help = true, help_heading = "Other end")]
+    pub splay: Option<Duration>,
     /// Show the other end that this one knows the secret in FILE
     #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = "Other end")]
     pub secret_file: Option<PathBuf>,

@@ -102,6 +102,9 @@ pub struct ListenArgs {
     /// Move at most this much for a client, each way
     #[arg(long, value_name = "SIZE", value_parser = units::positive_byte_size, allow_hyphen_values = true, help_heading = "In public", hide_short_help = true)]
     pub max_bytes: Option<u64>,
+    /// Hold at most this much for all clients together, half of it for one
+    #[arg(long, value_name = "SIZE", default_value = "256M", value_parser = units::positive_byte_size, allow_hyphen_values = true, help_heading = "In public", hide_short_help = true)]
+    pub max_memory: u64,
     #[command(flatten)]
     pub guard: GuardArgs,
     #[command(flatten)]

@@ -5,6 +5,7 @@ use std::time::Duration;
 use anyhow::Context;
 use common::cli::{Ending, OutputArgs, ScheduleArgs, Session, Usage};
 use common::measure::series::{self, Outcome};
+use common::net::turn;
 use common::schema::tcpsink::SCHEMA;
 use common::stop::Stopped;
 use common::units;
@@ -83,7 +84,7 @@ fn request(
         run: 1,
         visit: rand::random(),
         next_within: Duration::ZERO,
-        queues: false,
+        queues: route.peer.queue.is_some(),
         label: lines.label.clone(),
         streams: 1,
         per_stream: false,
@@ -139,6 +140,9 @@ impl Job {
         let session = lines.open("tcpsink", &SCHEMA)?;
         let context = self.peer.args.context();
         let ending = series::run(&session, repeat, |run| {
+            if run == 1 && turn::splay(self.peer.args.splay, &session.stop).is_err() {
+                return Ok(None);
+            }
             self.request.run = run;
             self.request.next_within = if run < most { self.peer.args.connect_timeout } else { Duration::ZERO };
             let mut exchange = match self.measure(&session) {
@@ -182,6 +186,8 @@ impl Job {
         }
         let loaded =
             Request { time: None, interval: self.request.interval, warmup: self.request.warmup, next_within, ..ping };
+        // The place that it would wait for may be that of the transfer.
+        let loaded = Request { queues: false, ..loaded };
         let loaded = Dialogue::probe(&self.peer, &loaded, session, "tcp_loaded_ping");
         let enough = session.stop.child()?;
         std::thread::scope(|scope| {

@@ -1,26 +1,26 @@
-//! One test with a sink: ask, open the streams, run this end's part, and hear the other end's.
+//! One test with a sink: open it, run this end's part, and hear the other end's.
 
-use std::io::ErrorKind;
 use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
 use common::cli::Session;
 use common::net::peer_line::PeerLine;
-use common::net::wire::WireError;
 use common::schema::line::Flag;
 use common::schema::tcpsink::SCHEMA;
 use common::stop::Stop;
 use common::units;
 
 use crate::control::{self, Control};
-use crate::engine::Stream;
 use crate::engine::connect::Knock;
 use crate::engine::file::Input;
+use crate::engine::{Silence, Stream};
 use crate::exchange::Exchange;
 use crate::finished::Finished;
 use crate::flow;
+use crate::opening::{self, Opened};
 use crate::part::{self, End};
 use crate::peer::Peer;
 use crate::plan::Plan;
@@ -28,7 +28,6 @@ use crate::protocol::{FromClient, FromSink};
 use crate::pulse::Pulse;
 use crate::request::{Request, TestKind, Way};
 use crate::role::Role;
-use crate::socket;
 use crate::tcp_state::TcpState;
 
 /// How long an interrupted client waits for the sink's lines: people who press ^C want the prompt back.
@@ -56,6 +55,8 @@ pub struct Dialogue<'a> {
 struct Reply {
     totals: Vec<PeerLine>,
     failure: Option<String>,
+    /// The sink served another measurement meanwhile.
+    shared: bool,
 }
 
 impl Reply {
@@ -100,12 +101,10 @@ impl<'a> Dialogue<'a> {
 
     /// Runs it until it is done, `stop` is set or it fails.
     pub fn hold(mut self, stop: &Stop) -> anyhow::Result<Exchange> {
-        let deadline = Instant::now() + self.peer.args.connect_timeout;
-        let (mut control, token) = self.ask(deadline, stop)?;
-        let address = control.stream().peer_addr().context("the sink went away")?;
-        let streams = self.open_streams(address, &token, deadline, stop)?;
+        let Opened { mut control, address, token, streams } =
+            opening::open(self.peer, self.request, &self.session.console, stop)?;
         let plans = self.plans(address, &token);
-        let hang_up = control.stream().try_clone()?;
+        let hang_up = Arc::clone(control.stream());
         let (words, heard) = mpsc::channel();
         let this = &self;
         std::thread::scope(|scope| {
@@ -118,59 +117,6 @@ impl<'a> Dialogue<'a> {
             let _ = hang_up.shutdown(Shutdown::Both);
             outcome
         })
-    }
-
-    /// Opens the control connection and asks for the test.
-    fn ask(&self, deadline: Instant, stop: &Stop) -> anyhow::Result<(Control, String)> {
-        let args = &self.peer.args;
-        let mut addresses = args.addresses(deadline, stop)?;
-        if let Some(local) = self.peer.options.bind {
-            addresses = local.reaching(&args.host.name, &addresses)?;
-        }
-        let stream = socket::connect(&addresses, &self.peer.options, deadline, stop).map_err(|error| {
-            let is_refused = error
-                .downcast_ref::<std::io::Error>()
-                .is_some_and(|error| error.kind() == ErrorKind::ConnectionRefused);
-            if is_refused { anyhow!("{error:#} (nobody listens there: {})", args.remedy("tcpsink")) } else { error }
-        })?;
-        let mut control = Control::new(stream, Vec::new())?;
-        let question = FromClient::Test(Box::new(self.request.clone())).text();
-        control::write_line(control.stream(), &question).context("cannot ask the sink")?;
-        let mut answer = hear(&mut control, deadline)?;
-        if let FromSink::Challenge { nonce } = &answer {
-            let Some(secret) = &self.peer.secret else {
-                bail!("the sink wants to see that this end knows its secret (--secret-file)");
-            };
-            let proof = FromClient::Proof { mac: secret.proof(nonce, question.trim_end()) };
-            control::write_line(control.stream(), &proof.text()).context("cannot answer the sink")?;
-            answer = hear(&mut control, deadline)?;
-        }
-        match answer {
-            FromSink::Accepted { token } => Ok((control, token)),
-            FromSink::Refused { why } | FromSink::Failed { why } => bail!("the sink refused: {why}"),
-            _ => bail!("the sink does not keep to the protocol: it reports before the test"),
-        }
-    }
-
-    fn open_streams(
-        &self,
-        address: SocketAddr,
-        token: &str,
-        deadline: Instant,
-        stop: &Stop,
-    ) -> anyhow::Result<Vec<(Way, Vec<Stream>)>> {
-        let open = |way: Way, stream: u64| {
-            let socket = socket::connect(&[address], &self.peer.options, deadline, stop)?;
-            if self.request.nodelay {
-                socket.set_nodelay(true)?;
-            }
-            let line = FromClient::Data { token: token.to_owned(), way, stream }.text();
-            control::write_line(&socket, &line).context("cannot open a stream")?;
-            anyhow::Ok(Stream { socket, early: None })
-        };
-        let ways = self.request.kind.ways().iter();
-        ways.map(|way| Ok((*way, (0..self.request.streams).map(|index| open(*way, index)).collect::<Result<_, _>>()?)))
-            .collect()
     }
 
     /// This end's part, a flow for each direction.
@@ -230,7 +176,8 @@ impl<'a> Dialogue<'a> {
                 let _ = stream.socket.shutdown(Shutdown::Both);
             }
         }
-        let reply = self.last_word(streams, heard, stop);
+        let is_silent = |flow: &Finished| flow.failure.as_ref().is_some_and(anyhow::Error::is::<Silence>);
+        let reply = self.last_word(streams, heard, finished.iter().any(is_silent));
         let sinks_span = reply.as_ref().ok().and_then(Reply::span);
         for (flow, (_, streams)) in finished.iter_mut().zip(streams) {
             flow.look_again(streams);
@@ -251,6 +198,7 @@ impl<'a> Dialogue<'a> {
         let sink_failed = reply.as_ref().map_or(true, |reply| reply.failure.is_some());
         for flow in &mut finished {
             flow.raise_if(flow.is_cut || sink_failed, Flag::Partial);
+            flow.raise_if(reply.as_ref().is_ok_and(|reply| reply.shared), Flag::Shared);
         }
         let own = finished.into_iter().flat_map(|flow| flow.totals).collect();
         let (sinks, failure) = match reply {
@@ -270,26 +218,28 @@ impl<'a> Dialogue<'a> {
         Ok(Exchange::new(own, sinks, failure))
     }
 
-    /// Waits for the sink's totals for as long as bytes still get through, and the idle time after that.
+    /// Waits for the sink's totals for as long as bytes still get through, and the idle time after that, unless that has
+    /// passed already.
     fn last_word(
         &self,
         streams: &[(Way, Vec<Stream>)],
         heard: &Receiver<anyhow::Result<Reply>>,
-        stop: &Stop,
+        was_silent: bool,
     ) -> anyhow::Result<Reply> {
         let up = streams.iter().find(|(way, _)| *way == Way::Up).map_or(&[][..], |(_, streams)| streams);
         let mut pulse = Pulse::start_draining();
         let start = Instant::now();
         loop {
-            let is_interrupted = stop.is_set() && self.probe.is_none();
-            let most = if is_interrupted { LAST_WORD } else { Duration::MAX };
+            // A probe's own stop says only that it has measured enough.
+            let is_hasty = was_silent || self.session.stop.is_set();
+            let most = if is_hasty { LAST_WORD } else { Duration::MAX };
             let limit = self.peer.args.idle_timeout.min(most);
             match heard.recv_timeout(pulse.next.saturating_duration_since(Instant::now())) {
                 Ok(reply) => return reply,
                 Err(RecvTimeoutError::Disconnected) => bail!("the sink went away"),
                 Err(RecvTimeoutError::Timeout) => {
                     let now = Instant::now();
-                    let is_late = is_interrupted && now.duration_since(start) >= limit;
+                    let is_late = is_hasty && now.duration_since(start) >= limit;
                     if is_late || pulse.is_over(now, limit, up) {
                         let limit = units::duration_text(limit);
                         bail!("no byte got through and no word came from the sink for {limit} (--idle-timeout)");
@@ -301,7 +251,7 @@ impl<'a> Dialogue<'a> {
 
     /// Passes the sink's interval lines on as they come, and collects its totals.
     fn listen(&self, control: &mut Control) -> anyhow::Result<Reply> {
-        let mut reply = Reply { totals: Vec::new(), failure: None };
+        let mut reply = Reply { totals: Vec::new(), failure: None, shared: false };
         while let Some(line) = control.read_line(None).context("no word from the sink")? {
             match FromSink::parse(&line)? {
                 FromSink::Line { text } => {
@@ -315,8 +265,10 @@ impl<'a> Dialogue<'a> {
                         self.session.lines.write_line(&line.text()?)?;
                     }
                 }
-                FromSink::Failed { why } | FromSink::Refused { why } => reply.failure = Some(why),
-                FromSink::End => return Ok(reply),
+                FromSink::Failed { why } | FromSink::Refused { why } | FromSink::Busy { why } => {
+                    reply.failure = Some(why);
+                }
+                FromSink::End { shared } => return Ok(Reply { shared, ..reply }),
                 FromSink::Accepted { .. } | FromSink::Challenge { .. } => bail!("the sink accepts twice"),
             }
         }
@@ -324,24 +276,5 @@ impl<'a> Dialogue<'a> {
             Some(why) => bail!("the sink gave up: {why}"),
             None => bail!("the sink went away before its last word"),
         }
-    }
-}
-
-/// The next word of a sink that is about to accept or refuse.
-fn hear(control: &mut Control, deadline: Instant) -> anyhow::Result<FromSink> {
-    let line = match control.read_line(Some(deadline)) {
-        Ok(Some(line)) => line,
-        Ok(None) => bail!("it closed the connection without a word: is a tcpsink listening there?"),
-        Err(error) if error.kind() == ErrorKind::TimedOut => {
-            bail!("it accepts but does not answer (--connect-timeout): is a tcpsink listening there?")
-        }
-        Err(error) => return Err(error).context("no answer from the sink"),
-    };
-    match FromSink::parse(&line) {
-        Err(WireError::Foreign) => {
-            let text: String = String::from_utf8_lossy(&line).chars().take(60).collect();
-            bail!("no tcpsink is listening there: it answered '{}'", text.trim())
-        }
-        word => Ok(word?),
     }
 }

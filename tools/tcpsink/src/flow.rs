@@ -5,7 +5,7 @@ use std::net::Shutdown;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use anyhow::anyhow;
+use anyhow::{Context, anyhow};
 use common::console::Progress;
 use common::measure::crew::{self, Work};
 use common::measure::lane::{CpuOf, Track};
@@ -13,7 +13,7 @@ use common::measure::spans::{Cut, Timing};
 use common::measure::watch::{self, Gauge, Halt, Measurement, Verdict};
 use common::stop::Stop;
 
-use crate::engine::{Lane, Own, Stages, Stream};
+use crate::engine::{Lane, Own, Silence, Stages, Stream};
 use crate::finished::Finished;
 use crate::plan::Plan;
 use crate::pulse::Pulse;
@@ -40,13 +40,21 @@ pub fn run_all(
     progress: Option<&Progress>,
     emit: &Emit<'_>,
 ) -> anyhow::Result<Vec<Finished>> {
+    let stop = &stop.child()?;
     std::thread::scope(|scope| {
         let mut started = Vec::new();
         for (index, plan) in plans.into_iter().enumerate() {
             let streams = streams.get(index).map_or(&[][..], |(_, streams)| streams);
             let progress = progress.map(Progress::beside);
             let flow = move || run(plan, streams, stop, progress.as_ref(), emit);
-            started.push(std::thread::Builder::new().name("flow".into()).spawn_scoped(scope, flow)?);
+            match std::thread::Builder::new().name("flow".into()).spawn_scoped(scope, flow) {
+                Ok(thread) => started.push(thread),
+                Err(error) => {
+                    // Those that have begun must not go on without it.
+                    stop.set();
+                    return Err(error).context("cannot start a thread");
+                }
+            }
         }
         let panicked = |_| Err(anyhow!("a worker thread panicked"));
         started.into_iter().map(|flow| flow.join().unwrap_or_else(panicked)).collect()
@@ -79,10 +87,12 @@ pub fn run(
         workers: "stream",
     };
     let pulse = Pulse::start();
+    let started = Instant::now();
     let mut gauge = StreamsGauge {
         plan: &plan,
         streams,
         track: &track,
+        started,
         pulse,
         is_halted: false,
         has_left: false,
@@ -115,6 +125,7 @@ struct StreamsGauge<'a> {
     plan: &'a Plan,
     streams: &'a [Stream],
     track: &'a Track<Own>,
+    started: Instant,
     pulse: Pulse,
     is_halted: bool,
     /// What is still on its way is not waited for.
@@ -148,10 +159,9 @@ impl Gauge for StreamsGauge<'_> {
 
     fn judge(&mut self, now: Instant) -> Option<Verdict> {
         let Plan { role, idle_timeout, max_time, .. } = self.plan;
-        let verdict = |how, why| Some(Verdict { how, why: Some(anyhow!("{why}")) });
-        let since = self.track.first().map(|first| now.saturating_duration_since(first));
-        if !self.is_halted && max_time.zip(since).is_some_and(|(most, since)| since >= most) {
-            return verdict(Halt::Cut, "longer than is allowed (--max-time)");
+        let silence = |why| Some(Verdict { how: Halt::Abandon, why: Some(Silence(why).into()) });
+        if !self.is_halted && max_time.is_some_and(|most| now >= self.started + most) {
+            return Some(Verdict { how: Halt::Cut, why: Some(anyhow!("longer than is allowed (--max-time)")) });
         }
         if !self.is_halted && self.drained_by().is_some_and(|by| now >= by) {
             self.has_left = true;
@@ -162,10 +172,10 @@ impl Gauge for StreamsGauge<'_> {
             return Some(Verdict { how: Halt::Abandon, why: None });
         }
         if role.is_ping() && self.pulse.is_silent(now, *idle_timeout, ops) {
-            return verdict(Halt::Abandon, "no message arrived in time (--idle-timeout)");
+            return silence("message arrived");
         }
         if role.sends() && self.pulse.is_over(now, *idle_timeout, self.streams) {
-            return verdict(Halt::Abandon, "no byte got through in time (--idle-timeout)");
+            return silence("byte got through");
         }
         None
     }
@@ -174,8 +184,7 @@ impl Gauge for StreamsGauge<'_> {
         let role = &self.plan.role;
         let pulse = (role.sends() || role.is_ping()).then_some(self.pulse.next);
         let leave = self.cut_at.map(|cut| cut + LEAVE);
-        let most =
-            self.plan.max_time.zip(self.track.first()).filter(|_| !self.is_halted).map(|(most, first)| first + most);
+        let most = self.plan.max_time.filter(|_| !self.is_halted).map(|most| self.started + most);
         let drained = self.drained_by().filter(|_| !self.is_halted);
         [pulse, leave, most, drained].into_iter().flatten().min()
     }

@@ -1,35 +1,39 @@
-//! `tcpsink listen`: accepts, and keeps a connection waiting here until its first bytes say what it is.
+//! `tcpsink listen`: accepts, and keeps a connection waiting here until its first bytes say what it is, and until it has
+//! shown that it knows the secret where that is needed.
 //!
-//! One thread serves all who have said nothing yet: a silent connection costs a descriptor, no thread, and no place
-//! among `--max-clients`. When there are too many of them, the one that has been silent longest has to go.
+//! One thread serves all who are not being served yet: such a connection costs a descriptor, no thread, and no place
+//! among `--max-clients`. When there are too many of them, the one that has waited longest has to go.
 
-use std::collections::HashMap;
-use std::io::{self, Read, Write};
+use std::fs::File;
+use std::io::{self, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::fd::AsFd;
-use std::sync::mpsc::{self, Sender};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use common::cli::Ending;
 use common::net::access;
-use common::net::listener::{Places, Refusal};
+use common::net::listener::{Beginning, Places, Refusal, Stay, TurnedAway, Visit};
 use common::stop::Stopped;
-use common::units;
 
 use crate::args::ListenArgs;
 use crate::engine::Stream;
-use crate::protocol::{FromClient, FromSink, Opening};
+use crate::guest::{Guest, Pending, Verdict};
+use crate::ongoing::Ongoing;
+use crate::protocol::{FromClient, FromSink};
 use crate::request::Request;
-use crate::serve::{self, Asked, Joining, Sink};
-use crate::socket;
-use crate::{activation, control};
+use crate::serve::{self, Asked, Joining};
+use crate::sink::Sink;
+use crate::{activation, control, socket};
 
 /// Connections that may wait at once.
 const SEATS: usize = 512;
 
 /// How long a refused client has to read why.
 const FAREWELL: Duration = Duration::from_secs(1);
+
+/// How long a client may take to show that it knows the secret.
+const PROOF_TIME: Duration = Duration::from_secs(10);
 
 /// Pause after `accept(2)` found no descriptor or memory, so that it is not asked in a busy loop.
 const BREATH: Duration = Duration::from_millis(100);
@@ -45,6 +49,8 @@ pub fn listen(args: &ListenArgs) -> anyhow::Result<Ending> {
         None => socket::listen(args.bind, args.port)?,
     };
     listener.set_nonblocking(true)?;
+    // Whatever is accepted inherits that (tcp(7)).
+    socket::keep_in_touch(&listener, args.idle_timeout)?;
     sink.journal.session.console.notice(&format!("listening on {}", listener.local_addr()?));
     let sink = Arc::new(sink);
     let mut lobby = Lobby {
@@ -52,11 +58,15 @@ pub fn listen(args: &ListenArgs) -> anyhow::Result<Ending> {
         sink: Arc::clone(&sink),
         listener,
         waiting: Vec::new(),
-        tests: HashMap::new(),
-        places: Places::new(args.guard.max_clients as usize, sink.one_only())?,
+        tests: Ongoing::new(args.max_memory),
+        places: Places::new(args.guard.max_clients as usize)?,
+        visit: None,
+        turned_away: TurnedAway::default(),
+        spare: None,
         pause: None,
     };
     let outcome = lobby.serve();
+    lobby.turned_away.tell(&sink.journal.session.console);
     if outcome.is_err() {
         sink.journal.session.stop.set();
     }
@@ -70,72 +80,68 @@ struct Lobby<'a> {
     sink: Arc<Sink>,
     listener: TcpListener,
     waiting: Vec<Guest>,
-    /// Tests that are being served, by token.
-    tests: HashMap<String, Test>,
+    /// Those that are being served.
+    tests: Ongoing,
     places: Places,
+    /// The one that is served, if there is to be only one.
+    visit: Option<Visit>,
+    turned_away: TurnedAway,
+    /// A descriptor for one who has to be told that there is none left.
+    spare: Option<File>,
     /// Do not accept before that.
     pause: Option<Instant>,
-}
-
-/// Where a test takes its streams; it is over when nobody holds it any more.
-struct Test {
-    streams: Sender<Joining>,
-    held: Weak<()>,
-}
-
-/// A connection that is not being served.
-struct Guest {
-    socket: TcpStream,
-    bytes: Vec<u8>,
-    /// When the first of them came.
-    since: Option<Instant>,
-    until: Instant,
-    /// It has got its answer, and has a moment to read it.
-    is_leaving: bool,
-}
-
-/// What becomes of a guest that is ready.
-enum Verdict {
-    Stay(Guest),
-    Leave,
-    Plain(Stream),
-    Line(FromClient, Guest, usize),
-    Refuse(TcpStream, String),
 }
 
 impl Lobby<'_> {
     fn serve(&mut self) -> anyhow::Result<()> {
         loop {
-            let stop = &self.sink.journal.session.stop;
-            if stop.is_set() || self.places.is_over() {
+            if self.sink.journal.session.stop.is_set() {
                 return Ok(());
             }
-            let mut fds = vec![self.places.news()];
-            fds.extend(self.waiting.iter().map(|guest| guest.socket.as_fd()));
-            let accepts = self.pause.is_none_or(|until| Instant::now() >= until);
-            if accepts {
-                fds.push(self.listener.as_fd());
+            let next = match self.visit.as_mut().filter(|_| self.places.is_idle()).map(|one| one.stay(Instant::now())) {
+                Some(Stay::Over) => return Ok(()),
+                Some(Stay::Until(next)) => Some(next),
+                Some(Stay::Forfeited) => {
+                    self.visit = None;
+                    None
+                }
+                None => None,
+            };
+            if self.spare.is_none() {
+                self.spare = File::open("/dev/null").ok();
             }
-            let wake = self.waiting.iter().map(|guest| guest.until).chain(self.pause.filter(|_| !accepts)).min();
-            let ready = stop.wait(&fds, wake)?;
-            if ready[0] {
-                self.places.sweep();
-            }
-            self.tests.retain(|_, test| test.held.strong_count() > 0);
-            let now = Instant::now();
-            let waiting = std::mem::take(&mut self.waiting);
-            for (guest, is_ready) in waiting.into_iter().zip(&ready[1..]) {
-                let verdict = match (is_ready, now >= guest.until) {
-                    (true, _) => guest.hear(now),
-                    (false, true) => guest.time_out(self.args.idle_timeout),
-                    (false, false) => Verdict::Stay(guest),
-                };
-                self.carry_out(verdict)?;
-            }
-            if accepts && ready.last() == Some(&true) {
-                self.accept()?;
-            }
+            self.wait_and_answer(next)?;
         }
+    }
+
+    /// Sleeps until there is something to do, and does it.
+    fn wait_and_answer(&mut self, next: Option<Instant>) -> anyhow::Result<()> {
+        let mut fds = vec![self.places.news()];
+        fds.extend(self.waiting.iter().map(|guest| guest.socket.as_fd()));
+        let accepts = self.pause.is_none_or(|until| Instant::now() >= until);
+        if accepts {
+            fds.push(self.listener.as_fd());
+        }
+        let times = self.waiting.iter().map(|guest| guest.until).chain(self.pause.filter(|_| !accepts)).chain(next);
+        let ready = self.sink.journal.session.stop.wait(&fds, times.min())?;
+        if ready[0] {
+            self.places.sweep();
+        }
+        self.tests.sweep();
+        let now = Instant::now();
+        let waiting = std::mem::take(&mut self.waiting);
+        for (guest, is_ready) in waiting.into_iter().zip(&ready[1..]) {
+            let verdict = match (is_ready, now >= guest.until) {
+                (true, false) => guest.hear(now),
+                (_, true) => guest.time_out(self.args.idle_timeout),
+                (false, false) => Verdict::Stay(guest),
+            };
+            self.carry_out(verdict)?;
+        }
+        if accepts && ready.last() == Some(&true) {
+            self.accept()?;
+        }
+        Ok(())
     }
 
     /// Takes one new connection; if more are waiting, the next sleep is short.
@@ -144,11 +150,9 @@ impl Lobby<'_> {
             Ok((socket, peer)) => {
                 socket.set_nonblocking(true)?;
                 if access::is_allowed(&self.args.guard.allow, peer.ip()) {
-                    let until = Instant::now() + self.args.idle_timeout;
-                    self.waiting.push(Guest { socket, bytes: Vec::new(), since: None, until, is_leaving: false });
-                    self.make_room();
+                    self.seat(Guest::arriving(socket, Instant::now() + self.args.idle_timeout));
                 } else {
-                    self.refuse(socket, &Refusal::NotAllowed.to_string());
+                    self.refuse(socket, &Refusal::NotAllowed);
                 }
             }
             // A client that gave up while it waited in the kernel (accept(2)).
@@ -157,18 +161,23 @@ impl Lobby<'_> {
                     error.kind(),
                     io::ErrorKind::WouldBlock | io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted
                 ) => {}
-            Err(error) => {
-                self.sink.journal.session.console.notice(&format!("cannot accept a client: {error}"));
-                self.pause = Some(Instant::now() + BREATH);
-            }
+            Err(error) => self.turn_away(&error),
         }
         Ok(())
     }
 
-    /// The one that has been silent longest goes first.
-    fn make_room(&mut self) {
-        if self.waiting.len() > SEATS {
+    /// Tells one who came when nothing was left, on the descriptor that was spared, or on that of who waited longest.
+    fn turn_away(&mut self, error: &io::Error) {
+        if self.spare.take().is_none() && !self.waiting.is_empty() {
             self.waiting.remove(0);
+        }
+        let refusal = Refusal::Exhausted(error.to_string());
+        match self.listener.accept() {
+            Ok((socket, _)) if socket.set_nonblocking(true).is_ok() => self.refuse(socket, &refusal),
+            _ => {
+                self.turned_away.note(&self.sink.journal.session.console, "a client", &refusal);
+                self.pause = Some(Instant::now() + BREATH);
+            }
         }
     }
 
@@ -177,126 +186,157 @@ impl Lobby<'_> {
             Verdict::Leave => {}
             Verdict::Stay(guest) => self.waiting.push(guest),
             Verdict::Refuse(socket, why) => self.refuse(socket, &why),
-            Verdict::Plain(stream) if self.args.guard.require_secret => {
-                self.refuse(stream.socket, &Refusal::NoProof.to_string());
+            Verdict::Nothing(socket) if self.sink.one_only().is_some() => {
+                self.refuse(socket, &Refusal::Useless("it sent nothing, and does not count".into()));
             }
-            Verdict::Plain(Stream { socket, early }) => {
-                let sink = Arc::clone(&self.sink);
-                self.start(socket, move |socket| serve::plain(&sink, Stream { socket, early }))?;
-            }
-            Verdict::Line(FromClient::Data { token, way, stream }, guest, length) => match self.tests.get(&token) {
-                Some(test) => {
-                    guest.socket.set_nonblocking(false)?;
-                    // A test that is over needs no stream.
-                    let _ = test.streams.send(Joining { way, index: stream, stream: guest.into_stream(length) });
+            Verdict::Nothing(socket) => self.start_plain(Stream { socket, early: None })?,
+            Verdict::Plain(stream) => self.start_plain(stream)?,
+            Verdict::Line(FromClient::Data { token, way, stream }, guest, length) => {
+                match self.tests.stream_of(&token) {
+                    Ok(streams) => {
+                        guest.socket.set_nonblocking(false)?;
+                        // A test that is over needs no stream.
+                        let _ = streams.send(Joining { way, index: stream, stream: guest.into_stream(length) });
+                    }
+                    Err(refusal) => self.refuse(guest.socket, &refusal),
                 }
-                None => self.refuse(guest.socket, "no test is waiting for this stream"),
-            },
+            }
             Verdict::Line(FromClient::Knock { token }, guest, _) => {
-                if self.tests.contains_key(&token) {
+                if self.tests.knock(&token) {
                     // A client that is gone needs no answer; one that is there has said all it will.
                     let _ = (&guest.socket).write_all(b"!");
                 } else {
-                    self.refuse(guest.socket, "no test is waiting for this connection");
+                    self.refuse(guest.socket, &Refusal::Useless("no test is waiting for this connection".into()));
                 }
             }
-            Verdict::Line(FromClient::Test(request), guest, length) => self.start_test(*request, guest, length)?,
+            Verdict::Line(FromClient::Test(request), guest, length) => self.ask_for_proof(*request, guest, length)?,
             Verdict::Line(FromClient::Done { .. } | FromClient::Proof { .. }, guest, _) => {
-                self.refuse(guest.socket, "nothing has begun");
+                self.refuse(guest.socket, &Refusal::Useless("nothing has begun".into()));
             }
-        }
-        Ok(())
-    }
-
-    fn start_test(&mut self, request: Request, guest: Guest, length: usize) -> anyhow::Result<()> {
-        let token = format!("{:032x}", rand::random::<u128>());
-        let (streams, joined) = mpsc::channel();
-        let hold = Arc::new(());
-        self.tests.insert(token.clone(), Test { streams, held: Arc::downgrade(&hold) });
-        let (line, unread) = guest.bytes.split_at(length);
-        let question = String::from_utf8_lossy(line).trim_end().to_owned();
-        let unread = unread.to_vec();
-        let sink = Arc::clone(&self.sink);
-        self.start(guest.socket, move |socket| {
-            serve::test(&sink, &Asked { request, question, token }, socket, unread, &joined);
-            drop(hold);
-        })
-    }
-
-    /// Serves a client in a thread of its own, if there is room.
-    fn start(&mut self, socket: TcpStream, serve: impl FnOnce(TcpStream) + Send + 'static) -> anyhow::Result<()> {
-        if let Some(refusal) = self.places.refusal() {
-            self.refuse(socket, &refusal.to_string());
-        } else {
-            socket.set_nonblocking(false)?;
-            let refused = socket.try_clone()?;
-            if let Err(error) = self.places.spawn(move || serve(socket)) {
-                refused.set_nonblocking(true)?;
-                self.refuse(refused, &Refusal::Exhausted(error.to_string()).to_string());
-            }
-        }
-        Ok(())
-    }
-
-    /// Says why, and lets the client read it: closing on unread bytes at once would reset the connection.
-    fn refuse(&mut self, socket: TcpStream, why: &str) {
-        self.sink.journal.session.console.notice(&format!("refused {}: {why}", socket::peer_address(&socket)));
-        let told = control::write_line(&socket, &FromSink::Refused { why: why.to_owned() }.text());
-        if told.and_then(|()| socket.shutdown(Shutdown::Write)).is_ok() {
-            self.see_off(socket);
-        }
-    }
-
-    /// Keeps a connection until its client has closed it, for a moment at most.
-    fn see_off(&mut self, socket: TcpStream) {
-        let until = Instant::now() + FAREWELL;
-        self.waiting.push(Guest { socket, bytes: Vec::new(), since: None, until, is_leaving: true });
-        self.make_room();
-    }
-}
-
-impl Guest {
-    /// Takes what has arrived, and judges it.
-    fn hear(mut self, now: Instant) -> Verdict {
-        let mut chunk = [0; 4096];
-        match self.socket.read(&mut chunk) {
-            Ok(0) if self.is_leaving => Verdict::Leave,
-            Ok(0) => Verdict::Plain(self.into_stream(0)),
-            Ok(_) if self.is_leaving => Verdict::Stay(self),
-            Ok(length) => {
-                self.since.get_or_insert(now);
-                self.bytes.extend_from_slice(&chunk[..length]);
-                match Opening::of(&self.bytes) {
-                    Opening::Incomplete => Verdict::Stay(self),
-                    Opening::Plain => Verdict::Plain(self.into_stream(0)),
-                    Opening::TooLong => Verdict::Refuse(self.socket, "a first line without an end".into()),
-                    Opening::Line(length) => match FromClient::parse(&self.bytes[..length - 1]) {
-                        Ok(word) => Verdict::Line(word, self, length),
-                        Err(error) => Verdict::Refuse(self.socket, error.to_string()),
-                    },
+            Verdict::Proof(pending, mac, guest) => {
+                let Pending { request, question, nonce } = *pending;
+                if self.sink.secret.as_ref().is_some_and(|secret| secret.verifies(&nonce, &question, &mac)) {
+                    self.start_test(request, guest)?;
+                } else {
+                    self.refuse(guest.socket, &Refusal::WrongProof);
                 }
             }
-            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
-                Verdict::Stay(self)
+        }
+        Ok(())
+    }
+
+    /// Whoever has to know the secret learns nothing else before that is shown, and takes no place.
+    fn ask_for_proof(&mut self, request: Request, mut guest: Guest, length: usize) -> anyhow::Result<()> {
+        let question = String::from_utf8_lossy(&guest.take(length)).trim_end().to_owned();
+        if self.sink.secret.is_none() || !(self.args.guard.require_secret || request.makes_sink_send()) {
+            return self.start_test(request, guest);
+        }
+        let nonce = format!("{:032x}", rand::random::<u128>());
+        if control::write_at_once(&guest.socket, &FromSink::Challenge { nonce: nonce.clone() }.text()).is_ok() {
+            let until = Instant::now() + PROOF_TIME.min(self.args.idle_timeout);
+            self.waiting.push(guest.proving(Pending { request, question, nonce }, until));
+        }
+        Ok(())
+    }
+
+    fn start_test(&mut self, request: Request, guest: Guest) -> anyhow::Result<()> {
+        let (socket, unread) = guest.into_parts();
+        if let Some(refusal) = self.refusal(&request) {
+            if request.queues && self.tests.is_worth_waiting(&refusal) {
+                self.turned_away.note(&self.sink.journal.session.console, socket::peer_address(&socket), &refusal);
+                self.say_farewell(socket, &FromSink::Busy { why: refusal.to_string() });
+            } else {
+                self.refuse(socket, &refusal);
             }
-            Err(_) => Verdict::Leave,
+            return Ok(());
         }
+        let beginning = match self.args.output {
+            Some(_) => self.begin(rand::random(), Duration::ZERO),
+            None => self.begin(request.visit, request.next_within),
+        };
+        let (token, ticket) = self.tests.add(&request, self.args.output.is_some());
+        let (sink, asked) = (Arc::clone(&self.sink), Asked { request, token, beginning });
+        self.start(socket, move |socket| serve::test(&sink, &asked, socket, unread, &ticket))
     }
 
-    fn time_out(self, limit: Duration) -> Verdict {
-        if self.is_leaving {
-            Verdict::Leave
-        } else if self.bytes.is_empty() {
-            Verdict::Refuse(self.socket, format!("no byte in {} (--idle-timeout)", units::duration_text(limit)))
+    /// Why a test is not served, if it is not. Who asks for it knows the secret where that is needed.
+    fn refusal(&self, request: &Request) -> Option<Refusal> {
+        let args = self.args;
+        let is_other = self.visit.as_ref().is_some_and(|visit| !visit.has(request.visit));
+        let too_much = || args.max_bytes.zip(request.bytes).filter(|(most, asked)| asked > most);
+        let is_unfit = args.output.is_some() && !request.is_one_stream_up();
+        args.guard
+            .refusal(request.time.map(|time| time.saturating_add(request.warmup)))
+            .or_else(|| too_much().map(|(most, asked)| Refusal::TooMuch { asked, most }))
+            .or_else(|| is_unfit.then(|| Refusal::Useless("this sink stores one stream (--output)".into())))
+            .or_else(|| self.sink.one_only().filter(|_| is_other).map(Refusal::OneOnly))
+            .or_else(|| self.tests.refusal(request, args.output.is_some()))
+            .or_else(|| self.places.refusal())
+    }
+
+    fn start_plain(&mut self, stream: Stream) -> anyhow::Result<()> {
+        let Stream { socket, early } = stream;
+        let refusal = if self.args.guard.require_secret {
+            Some(Refusal::NoProof)
         } else {
-            Verdict::Refuse(self.socket, "an unfinished first line".into())
+            let one_only = self.sink.one_only().filter(|_| self.visit.is_some());
+            one_only.map(Refusal::OneOnly).or_else(|| self.places.refusal())
+        };
+        if let Some(refusal) = refusal {
+            self.refuse(socket, &refusal);
+            return Ok(());
+        }
+        let beginning = self.begin(rand::random(), Duration::ZERO);
+        let sink = Arc::clone(&self.sink);
+        self.start(socket, move |socket| serve::plain(&sink, &beginning, Stream { socket, early }))
+    }
+
+    /// One who was admitted: it is the visitor, if there is to be only one.
+    fn begin(&mut self, number: u64, next_within: Duration) -> Beginning {
+        if self.sink.one_only().is_none() {
+            return Beginning::default();
+        }
+        let visit = self.visit.get_or_insert_with(|| Visit::new(number, next_within));
+        visit.extend(next_within);
+        visit.beginning()
+    }
+
+    /// Serves a client in a thread of its own, if the system has one.
+    fn start(&mut self, socket: TcpStream, serve: impl FnOnce(TcpStream) + Send + 'static) -> anyhow::Result<()> {
+        let (hand_over, handed) = mpsc::channel();
+        let started = self.places.spawn(move || {
+            if let Ok(socket) = handed.recv() {
+                serve(socket);
+            }
+        });
+        match started {
+            Ok(()) => {
+                socket.set_nonblocking(false)?;
+                let _ = hand_over.send(socket);
+            }
+            Err(error) => self.refuse(socket, &Refusal::Exhausted(error.to_string())),
+        }
+        Ok(())
+    }
+
+    fn refuse(&mut self, socket: TcpStream, refusal: &Refusal) {
+        self.turned_away.note(&self.sink.journal.session.console, socket::peer_address(&socket), refusal);
+        self.say_farewell(socket, &FromSink::Refused { why: refusal.to_string() });
+    }
+
+    /// Says why, and lets the client read it for a moment: closing on unread bytes at once would reset the connection.
+    fn say_farewell(&mut self, socket: TcpStream, word: &FromSink) {
+        let told = control::write_at_once(&socket, &word.text());
+        if told.and_then(|()| socket.shutdown(Shutdown::Write)).is_ok() {
+            self.seat(Guest::leaving(socket, Instant::now() + FAREWELL));
         }
     }
 
-    /// What follows the first `length` bytes is payload.
-    fn into_stream(self, length: usize) -> Stream {
-        let early = self.bytes[length..].to_vec();
-        let since = self.since.filter(|_| !early.is_empty());
-        Stream { socket: self.socket, early: since.map(|at| (early, at)) }
+    /// The one that has waited longest goes first.
+    fn seat(&mut self, guest: Guest) {
+        self.waiting.push(guest);
+        if self.waiting.len() > SEATS {
+            self.waiting.remove(0);
+        }
     }
 }

@@ -12,7 +12,7 @@
 //! streams  client: tcpsink/1 data token=4f1c... way=up stream=0     then payload only, either way
 //! control  sink:   tcpsink/1 line text=...                     lines while the test runs, and the totals (net::peer_line)
 //! control  client: tcpsink/1 done bytes=123 whole=1            after the last byte
-//! control  sink:   tcpsink/1 end                               then it closes
+//! control  sink:   tcpsink/1 end shared=0                      then it closes
 //! ```
 //!
 //! In a test of kind connect the streams are replaced by any number of connections that open with
@@ -87,6 +87,11 @@ pub enum FromSink {
         /// For people.
         why: String,
     },
+    /// It may not now, and perhaps when another client has left; said to clients that would wait for that.
+    Busy {
+        /// For people.
+        why: String,
+    },
     /// It ended badly on the sink's side.
     Failed {
         /// For people.
@@ -98,7 +103,10 @@ pub enum FromSink {
         text: String,
     },
     /// All has been said.
-    End,
+    End {
+        /// Another client was measured meanwhile.
+        shared: bool,
+    },
 }
 
 impl FromClient {
@@ -154,9 +162,10 @@ impl FromSink {
             Self::Accepted { token } => Words::new(TAG, "ok").with("token", token).end(),
             // A plain client's user may read these.
             Self::Refused { why } => wire::prose(TAG, "refused", why),
+            Self::Busy { why } => wire::prose(TAG, "busy", why),
             Self::Failed { why } => wire::prose(TAG, "failed", why),
             Self::Line { text } => Words::new(TAG, "line").with("text", text).end(),
-            Self::End => Words::new(TAG, "end").end(),
+            Self::End { shared } => Words::new(TAG, "end").with("shared", u8::from(*shared)).end(),
         }
     }
 
@@ -167,9 +176,10 @@ impl FromSink {
             "challenge" => Ok(Self::Challenge { nonce: values.text("nonce")? }),
             "ok" => Ok(Self::Accepted { token: values.text("token")? }),
             "refused" => Ok(Self::Refused { why: values.prose() }),
+            "busy" => Ok(Self::Busy { why: values.prose() }),
             "failed" => Ok(Self::Failed { why: values.prose() }),
             "line" => Ok(Self::Line { text: values.text("text")? }),
-            "end" => Ok(Self::End),
+            "end" => Ok(Self::End { shared: values.some("shared", Values::flag)?.unwrap_or_default() }),
             _ => Err(WireError::UnknownWord(word)),
         }
     }
@@ -244,7 +254,9 @@ mod tests {
             FromSink::Refused { why: "64 clients (--max-clients)".into() },
             FromSink::Failed { why: String::new() },
             FromSink::Line { text: "a=b%0A c=%25".into() },
-            FromSink::End,
+            FromSink::Busy { why: "64 clients (--max-clients)".into() },
+            FromSink::End { shared: true },
+            FromSink::End { shared: false },
         ];
         for word in words {
             let text = word.text();
@@ -285,7 +297,7 @@ mod tests {
         }
 
         #[test]
-        fn arbitrary_words_do_nothing(text in "(test|data|proof|knock|done|ok|line|end)( [a-z_]{1,8}=[ -~]{0,20}){0,20}") {
+        fn arbitrary_words_do_nothing(text in "(test|data|proof|knock|done|challenge|ok|refused|busy|failed|line|end)( [a-z_]{1,8}=[ -~]{0,20}){0,20}") {
             let line = format!("{TAG} {text}");
             let _ = (FromClient::parse(line.as_bytes()), FromSink::parse(line.as_bytes()));
         }

@@ -251,6 +251,11 @@ impl Request {
         self.kind.ways().iter().any(|way| *way != Way::Up)
     }
 
+    /// Whether it is what a sink can store.
+    pub fn is_one_stream_up(&self) -> bool {
+        self.kind == TestKind::Send && self.streams == 1
+    }
+
     /// The memory that its sink needs for it, at most.
     pub fn memory(&self, is_stored: bool) -> u64 {
         let of_stream = |way: &Way| match (way, self.kind) {

@@ -11,7 +11,7 @@ use common::net::listener;
 use common::stop::{Stop, Stopped};
 use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::IpBindAddressNoPort;
-use socket2::{Domain, Socket, Type};
+use socket2::{Domain, SockRef, Socket, TcpKeepalive, Type};
 
 /// Connections that the kernel may hold ready for `accept(2)`; it caps this at `net.core.somaxconn`.
 const BACKLOG: i32 = 4096;
@@ -85,6 +85,19 @@ impl Options {
         }
         Ok(socket)
     }
+}
+
+/// How often an idle connection says that it is still there: firewalls and NAT forget those that do not.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
+
+/// A connection, or all that a listener accepts, shows every second that it is there, and breaks when nothing gets through
+/// for `patience` and a second more: whoever watches it has said so before.
+pub fn keep_in_touch(socket: &impl AsFd, patience: Duration) -> io::Result<()> {
+    let socket = SockRef::from(socket);
+    socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(SIGN_OF_LIFE).with_interval(SIGN_OF_LIFE))?;
+    // The kernel counts milliseconds in an int.
+    let most = Duration::from_millis(i32::MAX.unsigned_abs().into());
+    socket.set_tcp_user_timeout(Some(patience.saturating_add(SIGN_OF_LIFE).min(most)))
 }
 
 /// How long an address is tried before the next one is tried beside it (RFC 8305, 5).
@@ -168,14 +181,14 @@ pub fn peer_address(stream: &TcpStream) -> String {
 
 /// Send and receive buffer as granted, in bytes. The kernel counts its own overhead in: twice what was asked (socket(7)).
 pub fn granted_buffers(stream: &TcpStream) -> (Option<u64>, Option<u64>) {
-    let socket = socket2::SockRef::from(stream);
+    let socket = SockRef::from(stream);
     let bytes = |size: io::Result<usize>| size.ok().map(|size| size as u64);
     (bytes(socket.send_buffer_size()), bytes(socket.recv_buffer_size()))
 }
 
 /// The congestion control in force, e.g. `cubic`.
 pub fn congestion_control(stream: &TcpStream) -> Option<String> {
-    let name = socket2::SockRef::from(stream).tcp_congestion().ok()?;
+    let name = SockRef::from(stream).tcp_congestion().ok()?;
     let name: Vec<u8> = name.into_iter().take_while(|byte| *byte != 0).collect();
     String::from_utf8(name).ok()
 }

@@ -49,7 +49,7 @@ pub fn listen(args: &ListenArgs) -> anyhow::Result<Ending> {
         cookies: Secret::random(),
         started: Instant::now(),
         used: HashMap::new(),
-        places: Places::new(args.guard.max_clients as usize, None)?,
+        places: Places::new(args.guard.max_clients as usize)?,
         tests: HashMap::new(),
         visit: None,
         turned_away: TurnedAway::default(),

@@ -14,11 +14,8 @@ use super::refusal::Refusal;
 #[derive(Debug)]
 pub struct Places {
     most: usize,
-    /// The options that say that there is one client only, if there is.
-    one_only: Option<&'static str>,
     threads: Vec<JoinHandle<()>>,
     board: Arc<Board>,
-    has_begun: bool,
 }
 
 #[derive(Debug)]
@@ -39,20 +36,16 @@ impl Drop for TakenPlace {
 }
 
 impl Places {
-    /// So many places, all free. `one_only` names the options that end the listener after one client.
-    pub fn new(most: usize, one_only: Option<&'static str>) -> io::Result<Self> {
+    /// So many places, all free.
+    pub fn new(most: usize) -> io::Result<Self> {
         let news = EventFd::from_flags(EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC)?;
         let board = Board { running: AtomicUsize::new(0), news };
-        Ok(Self { most, one_only, threads: Vec::new(), board: Arc::new(board), has_begun: false })
+        Ok(Self { most, threads: Vec::new(), board: Arc::new(board) })
     }
 
     /// Why another client cannot be served now, if it cannot.
     pub fn refusal(&self) -> Option<Refusal> {
-        match self.one_only {
-            Some(options) if self.has_begun => Some(Refusal::OneOnly(options)),
-            _ if self.running() >= self.most => Some(Refusal::Full(self.most)),
-            _ => None,
-        }
+        (self.running() >= self.most).then_some(Refusal::Full(self.most))
     }
 
     /// Serves a client in a thread of its own.
@@ -64,7 +57,6 @@ impl Places {
             drop(place);
         })?;
         self.threads.push(thread);
-        self.has_begun = true;
         Ok(())
     }
 
@@ -75,11 +67,6 @@ impl Places {
     /// Whether nobody is being served.
     pub fn is_idle(&self) -> bool {
         self.running() == 0
-    }
-
-    /// Whether the one client has been served.
-    pub fn is_over(&self) -> bool {
-        self.one_only.is_some() && self.has_begun && self.running() == 0
     }
 
     /// Readable when a place became free since [`Places::sweep`].
@@ -110,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_place_is_free_again_after_its_client_even_if_that_ended_in_a_panic() {
-        let mut places = Places::new(1, None).unwrap();
+        let mut places = Places::new(1).unwrap();
         let (leave, stays) = mpsc::channel::<()>();
         places
             .spawn(move || {
@@ -124,16 +111,6 @@ mod tests {
         places.spawn(|| panic!("on purpose")).unwrap();
         places.join_all();
         places.sweep();
-        assert_eq!((places.refusal(), places.is_over()), (None, false));
-    }
-
-    #[test]
-    fn one_only_is_one_only() {
-        let mut places = Places::new(64, Some("--once")).unwrap();
-        assert!(places.refusal().is_none() && !places.is_over());
-        places.spawn(|| ()).unwrap();
-        assert_eq!(places.refusal(), Some(Refusal::OneOnly("--once")));
-        places.join_all();
-        assert!(places.is_over());
+        assert_eq!((places.refusal(), places.is_idle()), (None, true));
     }
 }

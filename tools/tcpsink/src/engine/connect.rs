@@ -1,12 +1,14 @@
 //! Connect, say one line, get one byte, close: what a connection costs, and how long it takes until the other end's
 //! application answers.
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::os::fd::AsFd;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use nix::poll::{PollFd, PollFlags, PollTimeout};
 use socket2::SockRef;
 
 use super::{Lane, idle};
@@ -14,6 +16,8 @@ use crate::socket::{self, Options};
 
 /// Pause after an attempt that failed.
 const BREATH: Duration = Duration::from_millis(1);
+/// How often a connection on its way looks for a halt. In the options of the socket, and so it costs no call more.
+const GLANCE: Duration = Duration::from_millis(100);
 
 /// Where to connect to, again and again.
 #[derive(Debug, Clone)]
@@ -36,7 +40,7 @@ impl Knock {
         lane.begin(before);
         let mut outcome = Ok(());
         while !lane.is_halted() {
-            outcome = self.once();
+            outcome = self.once(lane, before);
             let now = Instant::now();
             if outcome.is_ok() {
                 lane.counters.add(1);
@@ -58,20 +62,43 @@ impl Knock {
         if lane.is_halted() { Ok(()) } else { outcome }
     }
 
-    fn once(&self) -> anyhow::Result<()> {
+    fn once(&self, lane: &Lane, begun: Instant) -> anyhow::Result<()> {
         let socket = self.options.socket_for(self.address)?;
         // Closing resets the connection: it leaves no TIME_WAIT behind, and the ports never run out.
         socket.set_linger(Some(Duration::ZERO)).context("cannot set SO_LINGER")?;
         let mut stream = TcpStream::from(socket);
         // connect(2) heeds the send timeout (socket(7)).
-        socket::set_timeouts(&stream, self.patience)?;
-        SockRef::from(&stream)
-            .connect(&self.address.into())
-            .with_context(|| format!("cannot connect to {}", self.address))?;
-        let mut answer = [0];
+        socket::set_timeouts(&stream, GLANCE)?;
+        let has_time = || !lane.is_halted() && begun.elapsed() < self.patience;
+        let connected = match SockRef::from(&stream).connect(&self.address.into()) {
+            Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => finish(&stream, has_time),
+            connected => connected,
+        };
+        connected.with_context(|| format!("cannot connect to {}", self.address))?;
         stream
             .write_all(self.line.as_bytes())
-            .and_then(|()| stream.read_exact(&mut answer))
+            .and_then(|()| answer(&mut stream, has_time))
             .map_err(|error| idle(error, "get an answer"))
+    }
+}
+
+/// Waits for a connection that takes longer than a glance.
+fn finish(stream: &TcpStream, has_time: impl Fn() -> bool) -> io::Result<()> {
+    let timeout = PollTimeout::try_from(GLANCE).unwrap_or(PollTimeout::ZERO);
+    while has_time() {
+        let mut fds = [PollFd::new(stream.as_fd(), PollFlags::POLLOUT)];
+        if nix::poll::poll(&mut fds, timeout).unwrap_or(0) > 0 {
+            return stream.take_error()?.map_or(Ok(()), Err);
+        }
+    }
+    Err(io::ErrorKind::TimedOut.into())
+}
+
+fn answer(stream: &mut TcpStream, has_time: impl Fn() -> bool) -> io::Result<()> {
+    loop {
+        match stream.read_exact(&mut [0]) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock && has_time() => {}
+            outcome => return outcome,
+        }
     }
 }

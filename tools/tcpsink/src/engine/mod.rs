@@ -116,10 +116,15 @@ fn wait_for_room(socket: &TcpStream) -> io::Result<()> {
     }
 }
 
+/// A deadline that passed without a sign of the other end: there is no use in waiting for it once more.
+#[derive(Debug, thiserror::Error)]
+#[error("no {0} in time (--idle-timeout)")]
+pub struct Silence(pub &'static str);
+
 /// What a blocked receive means.
 fn idle(error: io::Error, doing: &str) -> anyhow::Error {
     if error.kind() == io::ErrorKind::WouldBlock {
-        anyhow::anyhow!("no byte arrived in time (--idle-timeout)")
+        Silence("byte arrived").into()
     } else {
         anyhow::Error::new(error).context(format!("cannot {doing}"))
     }
