@@ -238,6 +238,35 @@ fn a_line_says_when_its_listener_had_other_company() {
 }
 
 #[test]
+fn a_place_is_waited_for_as_long_as_was_asked_for() {
+    let (_listener, port) = listener(&["--max-clients", "1"]);
+    let busy = udpblast().start(&[
+        "send",
+        "127.0.0.1",
+        "--port",
+        &port,
+        "--rate",
+        "1M",
+        "--time",
+        "2s",
+        "--interval",
+        "500ms",
+    ]);
+    busy.wait_for_records(1);
+    let one = ["--bytes", "10K", "--size", "1000"];
+    let refused = client(&port, "send", &one).failure(1, &["--max-clients"]);
+    assert!(refused.took < Duration::from_secs(2), "{refused:?}");
+    let late = client(&port, "send", &[&one[..], &["--queue", "300ms", "--quiet"]].concat()).failure(1, &["--queue"]);
+    assert!(late.took < Duration::from_secs(2), "{late:?}");
+    let patient = client(&port, "send", &[&one[..], &["--queue", "20s"]].concat()).success();
+    assert!(!patient.total("udp_recv").has_flag("shared"), "they were one after the other: {patient:?}");
+    let _ = busy.end().success();
+    let began = Instant::now();
+    let _ = client(&port, "send", &[&one[..], &["--splay", "500ms"]].concat()).success();
+    assert!(began.elapsed() < Duration::from_secs(3));
+}
+
+#[test]
 fn unfinished_business_of_many_leaves_a_real_client_its_figures() {
     let (listener, port) = listener(&["--max-clients", "64", "--idle-timeout", "2s"]);
     let recv = REQUEST.replace("kind=send", "kind=recv");

@@ -27,6 +27,11 @@ pub trait Gauge {
     /// Prints an interval.
     fn print(&mut self, interval: &Cut<Self::State>) -> anyhow::Result<()>;
 
+    /// Prints the last interval, or keeps it until all of it is known.
+    fn print_last(&mut self, interval: &Cut<Self::State>) -> anyhow::Result<()> {
+        self.print(interval)
+    }
+
     /// Whether something has to end the measurement before its time, or, once it is halted, before its workers do.
     fn judge(&mut self, _now: Instant) -> Option<Verdict> {
         None
@@ -200,7 +205,7 @@ impl<G: Gauge, Own> Watch<'_, G, Own> {
         let Closed { interval, total, has_begun } = spans.close(last, lead, &mut self);
         let failure = crew.join().err().or(self.failure.take());
         if let Some(interval) = interval {
-            self.gauge.print(&interval)?;
+            self.gauge.print_last(&interval)?;
         }
         Ok(Finished { total, has_begun, is_cut: self.is_cut || failure.is_some(), failure })
     }

@@ -6,6 +6,7 @@ use common::measure::spans::Cut;
 use common::schema::line::Flag;
 
 use crate::engine::Stream;
+use crate::flow::Emit;
 use crate::plan::Plan;
 use crate::record::{self, Record, StreamState};
 use crate::role::Role;
@@ -26,6 +27,7 @@ pub struct Finished {
     pub failure: Option<anyhow::Error>,
     pub(crate) plan: Plan,
     pub(crate) total: Cut<Vec<StreamState>>,
+    pub(crate) last_interval: Option<Cut<Vec<StreamState>>>,
     pub(crate) fell_back: bool,
 }
 
@@ -46,13 +48,22 @@ impl Finished {
         if !self.sends() {
             return;
         }
-        for (state, stream) in self.total.to.state.iter_mut().zip(streams) {
+        for (index, stream) in streams.iter().enumerate() {
             let now = TcpState::of(stream, true);
-            state.tcp.retransmits = now.retransmits.or(state.tcp.retransmits);
-            state.tcp.retransmitted_bytes = now.retransmitted_bytes.or(state.tcp.retransmitted_bytes);
-            state.tcp.reorderings = now.reorderings.or(state.tcp.reorderings);
+            let ends = [Some(&mut self.total), self.last_interval.as_mut()].into_iter().flatten();
+            for state in ends.filter_map(|cut| cut.to.state.get_mut(index)) {
+                state.tcp.retransmits = now.retransmits.or(state.tcp.retransmits);
+                state.tcp.retransmitted_bytes = now.retransmitted_bytes.or(state.tcp.retransmitted_bytes);
+                state.tcp.reorderings = now.reorderings.or(state.tcp.reorderings);
+            }
         }
         self.totals = record::all(&self.plan, &self.total, self.fell_back);
+    }
+
+    /// Prints the interval that was kept until all of it was known.
+    pub fn tell_last_interval(&mut self, emit: &Emit<'_>) -> anyhow::Result<()> {
+        let Some(interval) = self.last_interval.take() else { return Ok(()) };
+        record::all(&self.plan, &interval, self.fell_back).iter().try_for_each(emit)
     }
 
     /// How long it was counted.

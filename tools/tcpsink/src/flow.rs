@@ -96,6 +96,7 @@ pub fn run(
         pulse,
         is_halted: false,
         has_left: false,
+        last_interval: None,
         cut_at: None,
         emit,
     };
@@ -104,6 +105,7 @@ pub fn run(
         gauge.shut(Shutdown::Write);
     }
     let has_left = gauge.has_left;
+    let last_interval = gauge.last_interval.take();
     let after_end: u64 = track.lanes().iter().map(|lane| lane.own.after_end.load(Ordering::Relaxed)).sum();
     let all_bytes = total.to.snapshot.counts.bytes + after_end;
     let is_endless = matches!(&plan.role, Role::Send(sending) if sending.quota.is_none());
@@ -113,7 +115,7 @@ pub fn run(
     let fell_back = fell_back(track.lanes());
     let totals = record::all(&plan, &total, fell_back);
     let is_cut = is_cut || failure.is_some();
-    Ok(Finished { totals, all_bytes, is_cut, has_left, failure, plan, total, fell_back })
+    Ok(Finished { totals, all_bytes, is_cut, has_left, failure, plan, total, last_interval, fell_back })
 }
 
 fn fell_back(lanes: &[Lane]) -> bool {
@@ -130,6 +132,8 @@ struct StreamsGauge<'a> {
     is_halted: bool,
     /// What is still on its way is not waited for.
     has_left: bool,
+    /// A sender's, of which what is sent again is not yet known.
+    last_interval: Option<Cut<Vec<StreamState>>>,
     /// When a ping was told to leave: the answer under way is waited for, but not long.
     cut_at: Option<Instant>,
     emit: &'a Emit<'a>,
@@ -155,6 +159,14 @@ impl Gauge for StreamsGauge<'_> {
 
     fn print(&mut self, interval: &Cut<Vec<StreamState>>) -> anyhow::Result<()> {
         record::all(self.plan, interval, fell_back(self.track.lanes())).iter().try_for_each(self.emit)
+    }
+
+    fn print_last(&mut self, interval: &Cut<Vec<StreamState>>) -> anyhow::Result<()> {
+        if self.plan.role.sends() {
+            self.last_interval = Some(interval.clone());
+            return Ok(());
+        }
+        self.print(interval)
     }
 
     fn judge(&mut self, now: Instant) -> Option<Verdict> {

@@ -23,6 +23,7 @@ use crate::outbox::Outbox;
 use crate::part;
 use crate::protocol::{FromClient, FromSink};
 use crate::pulse::Pulse;
+use crate::record::Record;
 use crate::request::{Request, TestKind, Way};
 use crate::sink::Sink;
 use crate::socket;
@@ -133,12 +134,13 @@ impl Test<'_> {
         let request = &self.asked.request;
         let (begun, presence) = (Instant::now(), sink.company.join(request.visit));
         let plans = streams.iter().map(|(way, _)| sink.plan(request, *way, peer)).collect();
-        let mut finished = flow::run_all(plans, streams, &sink.journal.session.stop, None, &|record| {
+        let emit = |record: &Record| {
             let text = record.text()?;
             sink.journal.print(&text);
             outbox.mention(&FromSink::Line { text: peer_line::to_wire(&SCHEMA, &text)? });
             Ok(())
-        })?;
+        };
+        let mut finished = flow::run_all(plans, streams, &sink.journal.session.stop, None, &emit)?;
         if let Some(failure) = finished.iter().find_map(|flow| flow.failure.as_ref()) {
             // A client that is told why needs no more time; and when one direction fails, the test has.
             outbox.tell(&FromSink::Failed { why: format!("{failure:#}") });
@@ -161,6 +163,7 @@ impl Test<'_> {
         let shared = presence.was_shared();
         drop(presence);
         for mut flow in finished {
+            flow.tell_last_interval(&emit)?;
             let told = flow.failure.is_some();
             flow.raise_if(shared, Flag::Shared);
             let concluded = sink.conclude(peer, flow)?;
@@ -207,12 +210,7 @@ impl Test<'_> {
 
     /// What the client says it sent and received, and whether that was all of it. What this end sent may still be on its
     /// way; and where there are no streams, all of the test is waited for here.
-    fn hear_the_end(
-        &self,
-        control: &mut Control,
-        streams: &Streams,
-        begun: Instant,
-    ) -> anyhow::Result<Done> {
+    fn hear_the_end(&self, control: &mut Control, streams: &Streams, begun: Instant) -> anyhow::Result<Done> {
         let request = &self.asked.request;
         let stop = &self.sink.journal.session.stop;
         let down = streams.iter().find(|(way, _)| *way == Way::Down).map_or(&[][..], |(_, streams)| streams);

@@ -10,6 +10,7 @@ use common::measure::series::{self, Outcome};
 use common::net::access::Secret;
 use common::net::peer::PeerArgs;
 use common::net::peer_line::PeerLine;
+use common::net::turn;
 use common::schema::line::Flag;
 use common::schema::udpblast::SCHEMA;
 use common::stop::Stopped;
@@ -106,6 +107,9 @@ fn repeat(
     let session = lines.open("udpblast", &SCHEMA)?;
     let client = Client::new(path, lines, &session)?;
     let most = repeat.most();
+    if turn::splay(path.peer.splay, &session.stop).is_err() {
+        return Ok(Ending::of(&session.stop).unwrap_or(Ending::Measured));
+    }
     let ending = series::run(&session, repeat, |run| {
         request.run = run;
         request.next_within = if run < most { path.peer.connect_timeout } else { Duration::ZERO };
@@ -154,8 +158,8 @@ impl<'a> Client<'a> {
     fn agree_and_run(&self, request: &Request) -> anyhow::Result<Exchange> {
         let deadline = Instant::now() + self.peer.connect_timeout;
         let stop = &self.session.stop;
-        let opening =
-            Opening { peer: self.peer, path: &self.path, secret: self.secret.as_ref(), stop, queue: Duration::ZERO };
+        let console = &self.session.console;
+        let opening = Opening { peer: self.peer, path: &self.path, secret: self.secret.as_ref(), stop, console };
         let Opened { sockets, request, key, tag, idle } = opening.open(request, deadline)?;
         let joins = part::joins(&request, End::Client, udp::fits(&sockets[0]));
         let wishes = Wishes { buffer: request.buffer, fragment: request.fragment, joins, dscp: request.dscp };

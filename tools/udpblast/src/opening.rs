@@ -7,8 +7,10 @@ use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
+use common::console::Console;
 use common::net::access::Secret;
 use common::net::peer::PeerArgs;
+use common::net::turn::Turn;
 use common::stop::{Stop, Stopped};
 
 use crate::letter::{self, Letter};
@@ -25,9 +27,6 @@ const ANEW: Duration = Duration::from_secs(3);
 
 /// Whoever has not answered by then may be of the protocol before this one, and would say so.
 const FORMER_AFTER: Duration = Duration::from_millis(500);
-
-/// Before a place is asked for again where all are taken.
-const QUEUE_AGAIN: Duration = Duration::from_millis(250);
 
 /// What both ends have agreed on.
 #[derive(Debug)]
@@ -55,8 +54,8 @@ pub struct Opening<'a> {
     pub secret: Option<&'a Secret>,
     /// Ends it.
     pub stop: &'a Stop,
-    /// How long a free place is waited for.
-    pub queue: Duration,
+    /// Is told that it waits.
+    pub console: &'a Console,
 }
 
 /// A socket with a question.
@@ -142,8 +141,7 @@ impl Opening<'_> {
         if let Some(local) = self.path.bind {
             addresses = local.reaching(&self.peer.host.name, &addresses)?;
         }
-        let mut deadline = deadline;
-        let queue_until = Instant::now().checked_add(self.queue).unwrap_or(deadline);
+        let (mut deadline, mut turn) = (deadline, Turn::new(self.peer.queue));
         loop {
             let (asker, cookie, can) = self.challenge(&addresses, deadline)?;
             if request.streams > 1 && !can.split(',').any(|word| word == "streams") {
@@ -154,14 +152,15 @@ impl Opening<'_> {
                 Reached::Opened(opened) => return Ok(*opened),
                 Reached::Anew => {}
                 Reached::Full(why) => {
-                    let now = Instant::now();
-                    if now >= queue_until {
-                        bail!(
-                            "the listener refused: {why}{}",
-                            if self.queue.is_zero() { "; --queue waits" } else { "" }
-                        );
+                    if self.peer.queue.is_none() {
+                        bail!("the listener refused: {why}");
                     }
-                    self.stop.wait(&[], Some(queue_until.min(now + QUEUE_AGAIN)))?;
+                    if turn.is_first() {
+                        self.console.notice(&format!("waiting for a free place (--queue): {why}"));
+                    }
+                    if !turn.wait(self.stop)? {
+                        bail!("no place became free in time (--queue): {why}");
+                    }
                     deadline = Instant::now() + self.peer.connect_timeout;
                 }
             }

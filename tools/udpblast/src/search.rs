@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::{anyhow, bail};
 use common::cli::Ending;
 use common::measure::series;
+use common::net::turn;
 use common::schema::Fixed;
 use common::schema::udpblast::SCHEMA;
 use common::units;
@@ -50,6 +51,9 @@ impl Trial {
 pub fn search(args: &SearchArgs) -> anyhow::Result<Ending> {
     let session = args.lines.open("udpblast", &SCHEMA)?;
     let client = Client::new(&args.path, &args.lines, &session)?;
+    if turn::splay(args.path.peer.splay, &session.stop).is_err() {
+        return Ok(Ending::of(&session.stop).unwrap_or(Ending::Measured));
+    }
     let visit = rand::random();
     let (mut low, mut high, mut rate) = (0, None, args.rate);
     let mut size = args.datagram.size;
