@@ -180,7 +180,7 @@ fn a_line_of_the_other_end_is_written_anew() {
         let lines: Vec<_> = ended.stdout.lines().collect();
         let columns = lines[0].split(',').count();
         assert!(lines.iter().all(|line| line.split(',').count() == columns), "{ended:?}");
-        assert!(lines.iter().skip(1).all(|line| line.starts_with("udpblast/1,")), "{ended:?}");
+        assert!(lines.iter().skip(1).all(|line| line.starts_with("udpblast/2,")), "{ended:?}");
         assert_eq!(ended.status.success(), is_line, "{cells}: {ended:?}");
     }
 }

@@ -7,7 +7,7 @@ use super::role::{FOUND, Form, GAUGE, LATENCY, LOSS, NAME, OF_TIME, RATE, SETTIN
 use super::set::{Schema, Tests};
 
 /// What `tcpsink` prints.
-pub const SCHEMA: Schema = Schema::of_lines("tcpsink/1", Tcp::COLUMNS).of_tests(Tests {
+pub const SCHEMA: Schema = Schema::of_lines("tcpsink/2", Tcp::COLUMNS).of_tests(Tests {
     ops: "calls",
     errors: "retrans",
     in_bits: true,
@@ -27,7 +27,6 @@ columns! {
         pacing: Option<&'static str>, "", SETTING, "what kept --rate: sender (absolute deadlines) or kernel (those, and SO_MAX_PACING_RATE between them); empty without --rate";
         message_bytes: u64, "B", sweep(5), "most that one call moves; for ping: size of a request";
         response_bytes: Option<u64>, "B", sweep(8), "size of a response; ping only";
-        depth: Option<u64>, "", sweep(3), "requests of a stream under way at a time; ping only";
         send_buffer_bytes: Option<u64>, "B", GAUGE, "SO_SNDBUF as granted, with the kernel's overhead (socket(7)), of the first stream";
         recv_buffer_bytes: Option<u64>, "B", GAUGE, "SO_RCVBUF as granted, with the kernel's overhead (socket(7)), of the first stream";
         mss_bytes: Option<u64>, "B", FOUND, "largest segment: sent (tcpi_snd_mss) at a sender, received (tcpi_rcv_mss) at a receiver";
@@ -53,5 +52,6 @@ columns! {
         send_s: Option<Fixed<6>>, "s", SPENT, "time in the span spent handing it to the socket";
         write_s: Option<Fixed<6>>, "s", SPENT, "time in the span spent writing --output";
         fsync_s: Option<Fixed<6>>, "s", SPENT, "time in the span spent in fsync of --output";
+        depth: Option<u64>, "", sweep(3), "requests of a stream under way at a time; ping only";
     }
 }
