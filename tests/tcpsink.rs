@@ -16,6 +16,10 @@ mod listener;
 mod plain;
 #[path = "tcpsink/public.rs"]
 mod public;
+#[path = "tcpsink/raw.rs"]
+mod raw;
+#[path = "tcpsink/strangers.rs"]
+mod strangers;
 #[path = "tcpsink/verbs.rs"]
 mod verbs;
 
@@ -89,6 +93,9 @@ fn keeps_the_contract() {
             (&["send", "h", "--dscp", "64"], "--dscp"),
             (&["send", "h", "--streams", "0"], "--streams"),
             (&["send", "h", "--rate", "0"], "--rate"),
+            (&["send", "h", "--rate", "8", "--streams", "2"], "--rate"),
+            (&["send", "h", "--interval", "500us"], "--interval"),
+            (&["send", "h", "--interval", "5ms", "--per-stream", "--streams", "8"], "--per-stream"),
             (&["send", "h", "--cpu", "x"], "--cpu"),
             (&["send", "h", "--input", "-", "--time", "1s"], "--input"),
             (&["send", "h", "-4", "-6"], "--ipv4"),
