@@ -20,8 +20,12 @@ mod public;
 mod raw;
 #[path = "tcpsink/strangers.rs"]
 mod strangers;
+#[path = "tcpsink/turns.rs"]
+mod turns;
 #[path = "tcpsink/verbs.rs"]
 mod verbs;
+#[path = "tcpsink/waits.rs"]
+mod waits;
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
