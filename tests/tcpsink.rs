@@ -16,8 +16,16 @@ mod listener;
 mod plain;
 #[path = "tcpsink/public.rs"]
 mod public;
+#[path = "tcpsink/raw.rs"]
+mod raw;
+#[path = "tcpsink/strangers.rs"]
+mod strangers;
+#[path = "tcpsink/turns.rs"]
+mod turns;
 #[path = "tcpsink/verbs.rs"]
 mod verbs;
+#[path = "tcpsink/waits.rs"]
+mod waits;
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -89,6 +97,9 @@ fn keeps_the_contract() {
             (&["send", "h", "--dscp", "64"], "--dscp"),
             (&["send", "h", "--streams", "0"], "--streams"),
             (&["send", "h", "--rate", "0"], "--rate"),
+            (&["send", "h", "--rate", "8", "--streams", "2"], "--rate"),
+            (&["send", "h", "--interval", "500us"], "--interval"),
+            (&["send", "h", "--interval", "5ms", "--per-stream", "--streams", "8"], "--per-stream"),
             (&["send", "h", "--cpu", "x"], "--cpu"),
             (&["send", "h", "--input", "-", "--time", "1s"], "--input"),
             (&["send", "h", "-4", "-6"], "--ipv4"),

@@ -130,6 +130,25 @@ impl Bed {
         run(&format!("tc -n {} qdisc replace dev port2 root tbf {tbf}", self.router()));
     }
 
+    /// The router forgets a TCP connection on which nothing has passed for so long, and drops what comes after that, as
+    /// firewalls and NAT do.
+    ///
+    /// # Panics
+    /// If nft refuses.
+    pub fn forget_idle(&self, seconds: u32) {
+        let router = self.router();
+        let nft = |words: &str| run(&format!("ip netns exec {router} nft {words}"));
+        nft("add table inet memory");
+        nft(&format!(
+            "add ct timeout inet memory short {{ protocol tcp ; l3proto ip ; policy = {{ established : {seconds} }} ; }}"
+        ));
+        nft("add chain inet memory stamp { type filter hook prerouting priority -150 ; }");
+        nft("add rule inet memory stamp ip protocol tcp ct timeout set short");
+        nft("add chain inet memory pass { type filter hook forward priority 0 ; }");
+        nft("add rule inet memory pass tcp flags & (syn|ack) != syn ct state new drop");
+        nft("add rule inet memory pass ct state invalid drop");
+    }
+
     /// Drops this share of what is forwarded, both ways, at random.
     ///
     /// # Panics

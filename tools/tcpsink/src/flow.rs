@@ -211,6 +211,8 @@ impl Gauge for StreamsGauge<'_> {
             Halt::TimeUp => Shutdown::Write,
             // An end that does not send still has its line to send back.
             Halt::Cut if self.plan.role.leads() => Shutdown::Write,
+            // Also where its workers could not start.
+            Halt::Abandon if !(self.plan.role.leads() || self.plan.role.is_ping()) => Shutdown::Read,
             Halt::Cut => Shutdown::Read,
             Halt::Abandon => Shutdown::Both,
         });

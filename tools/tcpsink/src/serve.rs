@@ -64,29 +64,31 @@ type Streams = Vec<(Way, Vec<Stream>)>;
 pub fn plain(sink: &Sink, beginning: &Beginning, stream: Stream) {
     let peer = socket::peer_address(&stream.socket);
     beginning.note();
-    if let Err(error) = serve_plain(sink, &peer, stream) {
+    let stream = [stream];
+    let text = serve_plain(sink, &peer, &stream).unwrap_or_else(|error| {
         sink.journal.complain(&peer, &error);
-    }
+        FromSink::Failed { why: format!("{error:#}") }.text()
+    });
+    // A client that has left does not want its line.
+    let _ = control::write_line(&stream[0].socket, &text);
+    let _ = stream[0].socket.shutdown(Shutdown::Write);
 }
 
-fn serve_plain(sink: &Sink, peer: &str, stream: Stream) -> anyhow::Result<()> {
+/// What it reads in the end.
+fn serve_plain(sink: &Sink, peer: &str, streams: &[Stream]) -> anyhow::Result<String> {
     let request = sink.plain_request();
     let presence = sink.company.join(request.visit);
     let mut plan = sink.plan(&request, Way::Up, peer);
     // A plain client takes its time.
     plan.begins_at_once = false;
-    let streams = [stream];
-    let mut finished = flow::run(plan, &streams, &sink.journal.session.stop, None, &|record| {
+    let mut finished = flow::run(plan, streams, &sink.journal.session.stop, None, &|record| {
         sink.journal.print(&record.text()?);
         Ok(())
     })?;
     finished.raise_if(presence.was_shared(), Flag::Shared);
     drop(presence);
     let concluded = sink.conclude(peer, finished)?;
-    // A client that has left does not want its line.
-    let _ = control::write_line(&streams[0].socket, &(SCHEMA.header() + &concluded.lines.concat()));
-    let _ = streams[0].socket.shutdown(Shutdown::Write);
-    Ok(())
+    Ok(SCHEMA.header() + &concluded.lines.concat())
 }
 
 /// Serves a test of ours, on the connection `socket` that asked for it.

@@ -11,7 +11,7 @@ use anyhow::Context;
 use nix::poll::{PollFd, PollFlags, PollTimeout};
 use socket2::SockRef;
 
-use super::{Lane, idle};
+use super::{Lane, Silence, idle};
 use crate::socket::{self, Options};
 
 /// Pause after an attempt that failed.
@@ -72,7 +72,7 @@ impl Knock {
         let has_time = || !lane.is_halted() && begun.elapsed() < self.patience;
         let connected = match SockRef::from(&stream).connect(&self.address.into()) {
             Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => finish(&stream, has_time),
-            connected => connected,
+            connected => connected.map_err(Into::into),
         };
         connected.with_context(|| format!("cannot connect to {}", self.address))?;
         stream
@@ -83,15 +83,15 @@ impl Knock {
 }
 
 /// Waits for a connection that takes longer than a glance.
-fn finish(stream: &TcpStream, has_time: impl Fn() -> bool) -> io::Result<()> {
+fn finish(stream: &TcpStream, has_time: impl Fn() -> bool) -> anyhow::Result<()> {
     let timeout = PollTimeout::try_from(GLANCE).unwrap_or(PollTimeout::ZERO);
     while has_time() {
         let mut fds = [PollFd::new(stream.as_fd(), PollFlags::POLLOUT)];
         if nix::poll::poll(&mut fds, timeout).unwrap_or(0) > 0 {
-            return stream.take_error()?.map_or(Ok(()), Err);
+            return stream.take_error()?.map_or(Ok(()), |error| Err(error.into()));
         }
     }
-    Err(io::ErrorKind::TimedOut.into())
+    Err(Silence("answer came").into())
 }
 
 fn answer(stream: &mut TcpStream, has_time: impl Fn() -> bool) -> io::Result<()> {
