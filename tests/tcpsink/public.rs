@@ -212,3 +212,12 @@ fn what_a_sink_says_is_written_anew_or_refused() {
         assert_eq!(ended.stderr.lines().count(), 1, "{ended:?}");
     }
 }
+
+#[test]
+fn more_than_was_sent_cannot_have_arrived() {
+    let line = "line text=schema%3Dtcpsink/2%20time%3D2026-11-30T12:00:00Z%20test%3Dtcp_recv%20span%3Dtotal%20direction%3Dup\
+                %20seconds%3D1.5%20bytes%3D1048577";
+    let args = ["send", "127.0.0.1", "--port", &false_sink(line), "--bytes", "1M", "--idle-timeout", "2s"];
+    let ended = tcpsink().run(&args).failure(1, &["contradict", "1048577 bytes were received of 1048576"]);
+    assert_eq!(ended.total("tcp_recv").count("bytes"), 1_048_577, "both are shown: {ended:?}");
+}

@@ -41,10 +41,10 @@ pub struct PeerArgs {
     #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = "Other end")]
     pub secret_file: Option<PathBuf>,
     /// Use IPv4 only
-    #[arg(long, short = '4', conflicts_with = "ipv6", help_heading = "Other end")]
+    #[arg(long, short = '4', conflicts_with = "ipv6", help_heading = "Way there")]
     pub ipv4: bool,
     /// Use IPv6 only
-    #[arg(long, short = '6', help_heading = "Other end")]
+    #[arg(long, short = '6', help_heading = "Way there")]
     pub ipv6: bool,
 }
 

@@ -12,16 +12,16 @@ pub struct RouteArgs {
     #[command(flatten)]
     pub peer: PeerArgs,
     /// Use this local address
-    #[arg(long, value_name = "ADDR", hide_short_help = true, help_heading = "Other end")]
+    #[arg(long, value_name = "ADDR", hide_short_help = true, help_heading = "Way there")]
     pub bind: Option<Address>,
     /// Go through this network interface
-    #[arg(long, value_name = "NAME", hide_short_help = true, help_heading = "Other end")]
+    #[arg(long, value_name = "NAME", hide_short_help = true, help_heading = "Way there")]
     pub interface: Option<String>,
     /// Keep this end's workers on these CPUs, in turn: 0,2-3
-    #[arg(long, value_name = "LIST", value_parser = crew::cpu_list, hide_short_help = true, help_heading = "Other end")]
+    #[arg(long, value_name = "LIST", value_parser = crew::cpu_list, hide_short_help = true, help_heading = "Way there")]
     pub cpu: Option<CpuList>,
     /// Differentiated services code point of both ends: 0 to 63, or ef, cs1, af41, le
-    #[arg(long, value_name = "DSCP", value_parser = dscp, allow_hyphen_values = true, hide_short_help = true, help_heading = "Other end")]
+    #[arg(long, value_name = "DSCP", value_parser = dscp, allow_hyphen_values = true, hide_short_help = true, help_heading = "Way there")]
     pub dscp: Option<u8>,
 }
 

@@ -202,7 +202,7 @@ pub struct PingArgs {
     #[arg(long, value_name = "DUR", value_parser = units::positive_duration, allow_hyphen_values = true, help_heading = "Requests")]
     pub every: Option<Duration>,
     /// Requests under way on each connection, as file and block protocols have them: a response makes room for the next
-    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "every", value_parser = clap::value_parser!(u32).range(1..=4096), allow_hyphen_values = true, help_heading = "Requests")]
+    #[arg(long, short, value_name = "N", default_value_t = 1, conflicts_with = "every", value_parser = clap::value_parser!(u32).range(1..=4096), allow_hyphen_values = true, help_heading = "Requests")]
     pub depth: u32,
     /// Connections that ping at once, a thread each
     #[arg(long, short = 'P', value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256), allow_hyphen_values = true, help_heading = "Requests")]

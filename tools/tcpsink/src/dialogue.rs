@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{anyhow, bail};
 use common::cli::Session;
 use common::net::peer_line::PeerLine;
 use common::schema::line::Flag;
@@ -195,6 +195,8 @@ impl<'a> Dialogue<'a> {
                 ));
             }
         }
+        let totals = reply.as_ref().map_or(&[][..], |reply| &reply.totals);
+        let contradiction = finished.iter().find_map(|flow| flow.contradicted_by(totals));
         let own_failure = finished.iter_mut().find_map(|flow| flow.failure.take());
         let sink_failed = reply.as_ref().map_or(true, |reply| reply.failure.is_some());
         for flow in &mut finished {
@@ -209,7 +211,12 @@ impl<'a> Dialogue<'a> {
                 let failure = match (own_failure, reply.failure.filter(|_| !stop.is_set())) {
                     (Some(own), Some(why)) => Some(anyhow!("{own:#}; the sink says: {why}")),
                     (None, Some(why)) => Some(anyhow!("the sink gave up: {why}")),
-                    (own, None) => own.or_else(|| is_partial.then(|| anyhow!("the sink did not get all of it"))),
+                    (own, None) => own
+                        .or_else(|| {
+                            contradiction
+                                .map(|found| anyhow!("the lines of the two ends contradict each other: {found}"))
+                        })
+                        .or_else(|| is_partial.then(|| anyhow!("the sink did not get all of it"))),
                 };
                 (if self.probe.is_none() { reply.totals } else { Vec::new() }, failure)
             }
@@ -253,7 +260,11 @@ impl<'a> Dialogue<'a> {
     /// Passes the sink's interval lines on as they come, and collects its totals.
     fn listen(&self, control: &mut Control) -> anyhow::Result<Reply> {
         let mut reply = Reply { totals: Vec::new(), failure: None, shared: false };
-        while let Some(line) = control.read_line(None).context("no word from the sink")? {
+        let timed_out = |error: std::io::Error| match error.kind() {
+            std::io::ErrorKind::TimedOut => anyhow!("the sink's host does not answer any more (--idle-timeout)"),
+            _ => anyhow::Error::new(error).context("no word from the sink"),
+        };
+        while let Some(line) = control.read_line(None).map_err(timed_out)? {
             match FromSink::parse(&line)? {
                 FromSink::Line { text } => {
                     let line = PeerLine::read(&SCHEMA, &text)?;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use common::measure::spans::Cut;
+use common::net::peer_line::PeerLine;
 use common::schema::line::Flag;
 
 use crate::engine::Stream;
@@ -84,6 +85,18 @@ impl Finished {
             self.total.from.snapshot.at = at;
             self.totals = record::all(&self.plan, &self.total, self.fell_back);
         }
+    }
+
+    /// What is wrong in this end's total or the other end's, if no more than one of them can be right: more cannot arrive than
+    /// was sent.
+    pub fn contradicted_by(&self, totals: &[PeerLine]) -> Option<String> {
+        let test = if self.sends() { "tcp_recv" } else { "tcp_send" };
+        let is_its = |total: &&PeerLine| total.cell("test") == test && total.cell("direction") == self.plan.way.name();
+        let there = totals.iter().find(is_its).filter(|_| self.moves_payload())?.cell("bytes").parse::<u64>().ok()?;
+        let (sent, received) = if self.sends() { (self.all_bytes, there) } else { (there, self.all_bytes) };
+        // The other end's line leaves out the warm-up.
+        let is_whole = self.sends() || self.plan.warmup.is_zero();
+        (is_whole && received > sent).then(|| format!("{received} bytes were received of {sent} that were sent"))
     }
 
     /// Raises a flag on all totals if `holds`.
