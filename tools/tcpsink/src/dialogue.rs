@@ -183,7 +183,8 @@ impl<'a> Dialogue<'a> {
             flow.look_again(streams);
             flow.last_at_least(sinks_span.unwrap_or_default());
             flow.tell_last_interval(&emit)?;
-            let is_whole = !is_cut && reply.as_ref().is_ok_and(|reply| reply.failure.is_none());
+            let is_whole =
+                self.request.time.is_some() && !is_cut && reply.as_ref().is_ok_and(|reply| reply.failure.is_none());
             let rest = |stream: &Stream| TcpState::of(stream, true).rest;
             let rest: u64 = if is_whole && flow.sends() { streams.iter().map(rest).sum() } else { 0 };
             if rest > 0 {
