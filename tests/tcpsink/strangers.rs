@@ -81,6 +81,20 @@ fn who_shows_no_proof_takes_no_place() {
 }
 
 #[test]
+fn who_asks_and_does_not_begin_gives_way() {
+    let (_sink, port) = sink(&["--max-clients", "2"]);
+    let mut idle = [Raw::asks(&port, &[]), Raw::asks(&port, &[("kind", "connect"), ("time", "60000000us")])];
+    idle.iter_mut().for_each(|one| drop(one.token()));
+    std::thread::sleep(Duration::from_millis(1200));
+    for _ in 0..2 {
+        let began = Instant::now();
+        let _ = send(&port, &["--streams", "2"]).success();
+        assert!(began.elapsed() < Duration::from_secs(5));
+    }
+    assert!(idle[0].line().contains("did not begin"));
+}
+
+#[test]
 fn only_who_is_admitted_and_begins_counts() {
     let scan = |port: &str| {
         drop(connect(port));

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use common::cli::Ending;
 use common::net::access;
-use common::net::listener::{Beginning, Places, Refusal, Stay, TurnedAway, Visit};
+use common::net::listener::{Beginning, Places, Refusal, Stay, Visit};
 use common::stop::Stopped;
 
 use crate::args::ListenArgs;
@@ -34,6 +34,9 @@ const FAREWELL: Duration = Duration::from_secs(1);
 
 /// How long a client may take to show that it knows the secret.
 const PROOF_TIME: Duration = Duration::from_secs(10);
+
+/// How long a client waits for the place of one who did not begin, and was told to leave.
+const ROOM_TIME: Duration = Duration::from_millis(500);
 
 /// Pause after `accept(2)` found no descriptor or memory, so that it is not asked in a busy loop.
 const BREATH: Duration = Duration::from_millis(100);
@@ -61,12 +64,11 @@ pub fn listen(args: &ListenArgs) -> anyhow::Result<Ending> {
         tests: Ongoing::new(args.max_memory),
         places: Places::new(args.guard.max_clients as usize)?,
         visit: None,
-        turned_away: TurnedAway::default(),
         spare: None,
         pause: None,
     };
     let outcome = lobby.serve();
-    lobby.turned_away.tell(&sink.journal.session.console);
+    sink.tell_turned_away();
     if outcome.is_err() {
         sink.journal.session.stop.set();
     }
@@ -85,7 +87,6 @@ struct Lobby<'a> {
     places: Places,
     /// The one that is served, if there is to be only one.
     visit: Option<Visit>,
-    turned_away: TurnedAway,
     /// A descriptor for one who has to be told that there is none left.
     spare: Option<File>,
     /// Do not accept before that.
@@ -124,7 +125,8 @@ impl Lobby<'_> {
         }
         let times = self.waiting.iter().map(|guest| guest.until).chain(self.pause.filter(|_| !accepts)).chain(next);
         let ready = self.sink.journal.session.stop.wait(&fds, times.min())?;
-        if ready[0] {
+        let has_room = ready[0];
+        if has_room {
             self.places.sweep();
         }
         self.tests.sweep();
@@ -133,6 +135,7 @@ impl Lobby<'_> {
         for (guest, is_ready) in waiting.into_iter().zip(&ready[1..]) {
             let verdict = match (is_ready, now >= guest.until) {
                 (true, false) => guest.hear(now),
+                (false, false) if has_room => guest.try_again(),
                 (_, true) => guest.time_out(self.args.idle_timeout),
                 (false, false) => Verdict::Stay(guest),
             };
@@ -175,7 +178,7 @@ impl Lobby<'_> {
         match self.listener.accept() {
             Ok((socket, _)) if socket.set_nonblocking(true).is_ok() => self.refuse(socket, &refusal),
             _ => {
-                self.turned_away.note(&self.sink.journal.session.console, "a client", &refusal);
+                self.sink.turn_away("a client", &refusal);
                 self.pause = Some(Instant::now() + BREATH);
             }
         }
@@ -213,10 +216,14 @@ impl Lobby<'_> {
             Verdict::Line(FromClient::Done { .. } | FromClient::Proof { .. }, guest, _) => {
                 self.refuse(guest.socket, &Refusal::Useless("nothing has begun".into()));
             }
+            Verdict::Again(request, guest) => {
+                let until = guest.until;
+                self.start_test(*request, guest, Some(until))?;
+            }
             Verdict::Proof(pending, mac, guest) => {
                 let Pending { request, question, nonce } = *pending;
                 if self.sink.secret.as_ref().is_some_and(|secret| secret.verifies(&nonce, &question, &mac)) {
-                    self.start_test(request, guest)?;
+                    self.start_test(request, guest, None)?;
                 } else {
                     self.refuse(guest.socket, &Refusal::WrongProof);
                 }
@@ -229,7 +236,7 @@ impl Lobby<'_> {
     fn ask_for_proof(&mut self, request: Request, mut guest: Guest, length: usize) -> anyhow::Result<()> {
         let question = String::from_utf8_lossy(&guest.take(length)).trim_end().to_owned();
         if self.sink.secret.is_none() || !(self.args.guard.require_secret || request.makes_sink_send()) {
-            return self.start_test(request, guest);
+            return self.start_test(request, guest, None);
         }
         let nonce = format!("{:032x}", rand::random::<u128>());
         if control::write_at_once(&guest.socket, &FromSink::Challenge { nonce: nonce.clone() }.text()).is_ok() {
@@ -239,11 +246,19 @@ impl Lobby<'_> {
         Ok(())
     }
 
-    fn start_test(&mut self, request: Request, guest: Guest) -> anyhow::Result<()> {
+    /// `until` is how long it may wait for a place, if it waits already.
+    fn start_test(&mut self, request: Request, guest: Guest, until: Option<Instant>) -> anyhow::Result<()> {
+        let (now, refusal) = (Instant::now(), self.refusal(&request));
+        if matches!(refusal, Some(Refusal::Full(_)))
+            && until.map_or_else(|| self.tests.make_room(now), |until| now < until)
+        {
+            self.waiting.push(guest.standing(request, until.unwrap_or(now + ROOM_TIME)));
+            return Ok(());
+        }
         let (socket, unread) = guest.into_parts();
-        if let Some(refusal) = self.refusal(&request) {
+        if let Some(refusal) = refusal {
             if request.queues && self.tests.is_worth_waiting(&refusal) {
-                self.turned_away.note(&self.sink.journal.session.console, socket::peer_address(&socket), &refusal);
+                self.sink.turn_away(&socket::peer_address(&socket), &refusal);
                 self.say_farewell(socket, &FromSink::Busy { why: refusal.to_string() });
             } else {
                 self.refuse(socket, &refusal);
@@ -320,7 +335,7 @@ impl Lobby<'_> {
     }
 
     fn refuse(&mut self, socket: TcpStream, refusal: &Refusal) {
-        self.turned_away.note(&self.sink.journal.session.console, socket::peer_address(&socket), refusal);
+        self.sink.turn_away(&socket::peer_address(&socket), refusal);
         self.say_farewell(socket, &FromSink::Refused { why: refusal.to_string() });
     }
 
