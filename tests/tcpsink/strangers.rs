@@ -145,7 +145,9 @@ fn memory_is_bounded_whatever_is_asked_for() {
     // What is left of 256 MiB is for all: two have half of it each, and a third one waits.
     let half = [("copy", "1"), ("message", "123000000"), ("queue", "1")];
     let mut two = [Raw::asks(&port, &half), Raw::asks(&port, &half)];
-    two.iter_mut().for_each(|one| drop(one.token()));
+    for one in &mut two {
+        drop(one.token());
+    }
     assert!(Raw::asks(&port, &half).line().starts_with("tcpsink/1 busy"));
     drop(two);
     std::thread::sleep(Duration::from_millis(300));
@@ -223,7 +225,9 @@ fn a_slow_client_holds_nobody_up() {
     let mut seen = 0;
     let mut seen_at = Instant::now();
     while began.elapsed() < Duration::from_secs(6) {
-        streams.iter_mut().for_each(|stream| stream.write_all(b"x").unwrap());
+        for stream in &mut streams {
+            stream.write_all(b"x").unwrap();
+        }
         let lines = sink.stdout().len();
         if lines > seen {
             (seen, seen_at) = (lines, Instant::now());

@@ -18,12 +18,11 @@ pub fn incompressible(bytes: usize) -> io::Result<MmapMut> {
 /// Incompressible bytes that all threads send from: however many there are, they cost no more memory.
 pub fn shared() -> io::Result<&'static [u8; SHARED]> {
     static BYTES: OnceLock<Mmap> = OnceLock::new();
-    let bytes = match BYTES.get() {
-        Some(bytes) => bytes,
-        None => {
-            let made = incompressible(SHARED)?.make_read_only()?;
-            BYTES.get_or_init(|| made)
-        }
+    let bytes = if let Some(bytes) = BYTES.get() {
+        bytes
+    } else {
+        let made = incompressible(SHARED)?.make_read_only()?;
+        BYTES.get_or_init(|| made)
     };
     bytes[..].try_into().map_err(io::Error::other)
 }

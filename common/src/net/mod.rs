@@ -2,12 +2,12 @@
 
 pub mod access;
 pub mod address;
-pub mod dscp;
 pub mod habits;
 pub mod listener;
 pub mod peer;
 pub mod peer_line;
 pub mod queue;
 pub mod resolve;
+pub mod route;
 pub mod turn;
 pub mod wire;

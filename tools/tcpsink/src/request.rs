@@ -101,6 +101,7 @@ impl TestKind {
 
 /// What a client asks for: all that the sink must know to do its part.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "each is an option that is set or not")]
 pub struct Request {
     /// What.
     pub kind: TestKind,

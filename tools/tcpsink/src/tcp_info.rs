@@ -84,7 +84,7 @@ impl TcpInfo {
 
     /// `tcpi_notsent_bytes`, and `tcpi_unacked` segments.
     pub fn outstanding_bytes(&self) -> u64 {
-        let amount = |offset| u64::from(self.u32(offset).unwrap_or_default());
+        let amount = |offset| self.u32(offset).unwrap_or_default();
         let unacked = amount(offset_of!(tcp_info, tcpi_unacked));
         amount(offset_of!(tcp_info, tcpi_notsent_bytes)) + unacked * self.send_mss().unwrap_or_default()
     }

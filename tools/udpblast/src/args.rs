@@ -9,8 +9,8 @@ use common::cli::{IntervalArgs, OutputArgs, ScheduleArgs};
 use common::measure::crew::{self, CpuList};
 use common::net::access::GuardArgs;
 use common::net::address::Address;
-use common::net::dscp::dscp;
-use common::net::peer::{DEFAULT_PORT, PeerArgs};
+use common::net::peer::DEFAULT_PORT;
+use common::net::route::RouteArgs;
 use common::units;
 
 use crate::packet::HEADER;
@@ -97,25 +97,6 @@ pub struct ListenArgs {
     pub lines: OutputArgs,
 }
 
-/// The other end, and the way there.
-#[derive(Debug, Clone, clap::Args)]
-pub struct PathArgs {
-    #[command(flatten)]
-    pub peer: PeerArgs,
-    /// Send from this local address
-    #[arg(long, value_name = "ADDR", hide_short_help = true, help_heading = "Other end")]
-    pub bind: Option<Address>,
-    /// Send through this network interface
-    #[arg(long, value_name = "NAME", hide_short_help = true, help_heading = "Other end")]
-    pub interface: Option<String>,
-    /// Keep this end's workers on these CPUs, in turn: 0,2-3
-    #[arg(long, value_name = "LIST", value_parser = crew::cpu_list, hide_short_help = true, help_heading = "Other end")]
-    pub cpu: Option<CpuList>,
-    /// Differentiated services code point of both ends: 0 to 63, or ef, cs1, af41, le
-    #[arg(long, value_name = "DSCP", value_parser = dscp, allow_hyphen_values = true, hide_short_help = true, help_heading = "Other end")]
-    pub dscp: Option<u8>,
-}
-
 /// What a datagram is and how many go at a time.
 #[derive(Debug, Clone, clap::Args)]
 pub struct DatagramArgs {
@@ -140,7 +121,7 @@ pub struct DatagramArgs {
 #[derive(Debug, Clone, clap::Args)]
 pub struct BlastArgs {
     #[command(flatten)]
-    pub path: PathArgs,
+    pub route: RouteArgs,
     /// Sockets at each end, a thread each
     #[arg(long, short = 'P', value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64), allow_hyphen_values = true, help_heading = "Datagrams")]
     pub streams: u32,
@@ -172,7 +153,7 @@ pub struct BlastArgs {
 #[derive(Debug, Clone, clap::Args)]
 pub struct PingArgs {
     #[command(flatten)]
-    pub path: PathArgs,
+    pub route: RouteArgs,
     /// Send a request every so often, whatever becomes of those before [default: each waits for the response before]
     #[arg(long, value_name = "DUR", value_parser = units::positive_duration, allow_hyphen_values = true, help_heading = "Datagrams")]
     pub every: Option<Duration>,
@@ -189,7 +170,7 @@ pub struct PingArgs {
 #[derive(Debug, Clone, clap::Args)]
 pub struct SearchArgs {
     #[command(flatten)]
-    pub path: PathArgs,
+    pub route: RouteArgs,
     /// The highest rate to try
     #[arg(long, short = 'b', value_name = "RATE", default_value = "1G", value_parser = units::bit_rate, allow_hyphen_values = true, help_heading = "Search")]
     pub rate: u64,

@@ -10,13 +10,15 @@ use common::measure::series::{self, Outcome};
 use common::net::access::Secret;
 use common::net::peer::PeerArgs;
 use common::net::peer_line::PeerLine;
+use common::net::route::RouteArgs;
 use common::net::turn;
 use common::schema::line::Flag;
 use common::schema::udpblast::SCHEMA;
 use common::stop::Stopped;
 use common::units;
 
-use crate::args::{BlastArgs, DatagramArgs, PathArgs, PingArgs};
+use crate::args::{BlastArgs, DatagramArgs, PingArgs};
+use crate::attendant;
 use crate::exchange::Exchange;
 use crate::flow::{self, Finished};
 use crate::local::LocalQueues;
@@ -25,7 +27,7 @@ use crate::part::{self, Agreed, End, Speaker};
 use crate::protocol::{Report, Word};
 use crate::record::Record;
 use crate::request::{Request, SHORTEST_INTERVAL, TestKind};
-use crate::session::{self, RETRY, Talk};
+use crate::session::{RETRY, Talk};
 use crate::udp::{self, Path, Wishes};
 
 /// How long an interrupted client waits for the listener's lines.
@@ -39,14 +41,14 @@ pub fn transfer(kind: TestKind, args: &BlastArgs) -> anyhow::Result<Ending> {
         time: if args.bytes.is_some() { None } else { Some(args.schedule.run_time()) },
         streams: args.streams.into(),
         per_stream: args.per_stream,
-        ..request(kind, &args.path, &args.schedule, Some(&args.datagram))?
+        ..request(kind, &args.route, &args.schedule, Some(&args.datagram))?
     };
     if let Some(rate) = request.rate.filter(|rate| *rate < request.streams) {
         return Err(
             Usage(format!("--rate {rate} is less than 1 bit/s for each of --streams {}", request.streams)).into()
         );
     }
-    repeat(&args.path, request, &args.schedule, args.bytes.is_none(), &args.lines)
+    repeat(&args.route, request, &args.schedule, args.bytes.is_none(), &args.lines)
 }
 
 /// `udpblast ping`.
@@ -54,14 +56,14 @@ pub fn ping(args: &PingArgs) -> anyhow::Result<Ending> {
     let request = Request {
         size: Some(args.size),
         every: args.every,
-        ..request(TestKind::Ping, &args.path, &args.schedule, None)?
+        ..request(TestKind::Ping, &args.route, &args.schedule, None)?
     };
-    repeat(&args.path, request, &args.schedule, true, &args.lines)
+    repeat(&args.route, request, &args.schedule, true, &args.lines)
 }
 
 fn request(
     kind: TestKind,
-    path: &PathArgs,
+    path: &RouteArgs,
     schedule: &ScheduleArgs,
     datagram: Option<&DatagramArgs>,
 ) -> Result<Request, Usage> {
@@ -97,7 +99,7 @@ fn request(
 
 /// Runs a test as often as was asked for.
 fn repeat(
-    path: &PathArgs,
+    path: &RouteArgs,
     mut request: Request,
     schedule: &ScheduleArgs,
     is_timed: bool,
@@ -131,7 +133,7 @@ pub struct Client<'a> {
 
 impl<'a> Client<'a> {
     /// A client that has not spoken yet.
-    pub fn new(path: &'a PathArgs, lines: &OutputArgs, session: &'a Session) -> anyhow::Result<Self> {
+    pub fn new(path: &'a RouteArgs, lines: &OutputArgs, session: &'a Session) -> anyhow::Result<Self> {
         Ok(Self {
             peer: &path.peer,
             path: Path { bind: path.bind, interface: path.interface.clone() },
@@ -190,7 +192,7 @@ impl<'a> Client<'a> {
         let emit = |record: &Record| self.session.lines.write_line(&record.text()?);
         let work = || flow::run(plan, &sockets, &talk, &stop, Some(&progress), &emit);
         let (mut finished, gone) = if request.kind == TestKind::Send {
-            session::with_attendant(&talk, &stop, self.peer.idle_timeout, || self.pass_on(&talk), work)?
+            attendant::with_attendant(&talk, &stop, self.peer.idle_timeout, || self.pass_on(&talk), work)?
         } else {
             (work()?, None)
         };

@@ -1,7 +1,10 @@
 //! `udpblast`: send datagrams at a rate; say what was sent, what arrived, and where the rest was lost.
 
 mod args;
+mod asker;
+mod attendant;
 mod client;
+mod conclusion;
 mod engine;
 mod exchange;
 mod flow;
@@ -24,7 +27,9 @@ mod search;
 mod serve;
 mod session;
 mod stamps;
+mod taken;
 mod tally;
+mod told;
 mod udp;
 mod warning;
 

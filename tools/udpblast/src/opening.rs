@@ -1,7 +1,6 @@
 //! How a client comes to an agreement with a listener: its addresses are tried side by side, every question is asked until it
 //! is answered, and each stream shows that it receives at its address. A signal ends all of it at once.
 
-use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
@@ -13,11 +12,12 @@ use common::net::peer::PeerArgs;
 use common::net::turn::Turn;
 use common::stop::{Stop, Stopped};
 
+use crate::asker::{Asker, Said};
 use crate::letter::{self, Letter};
-use crate::packet::HEADER;
-use crate::request::{Request, TestKind};
+use crate::part;
+use crate::request::Request;
 use crate::session::RETRY;
-use crate::udp::{self, Path};
+use crate::udp::Path;
 
 /// How long an address is tried before the next one is tried beside it (RFC 8305, 5).
 const HEAD_START: Duration = Duration::from_millis(250);
@@ -58,73 +58,6 @@ pub struct Opening<'a> {
     pub console: &'a Console,
 }
 
-/// A socket with a question.
-struct Asker {
-    address: SocketAddr,
-    socket: UdpSocket,
-    nonce: String,
-    question: String,
-    asked_at: Option<Instant>,
-}
-
-impl Asker {
-    fn new(address: SocketAddr, path: &Path) -> anyhow::Result<io::Result<Self>> {
-        let socket = match path.connect(address)? {
-            Ok(socket) => socket,
-            Err(error) => return Ok(Err(error)),
-        };
-        socket.set_nonblocking(true)?;
-        let nonce = format!("{:032x}", rand::random::<u128>());
-        let question = Letter::Hello { nonce: nonce.clone() }.text();
-        Ok(Ok(Self { address, socket, nonce, question, asked_at: None }))
-    }
-
-    fn ask(&mut self, letter: &Letter) {
-        self.question = letter.text();
-        self.asked_at = None;
-    }
-
-    /// What this socket was told, if it is meant.
-    fn heard(&self) -> io::Result<Option<Said>> {
-        let mut datagram = [0; 2048];
-        let length = match self.socket.recv(&mut datagram) {
-            Ok(length) => length,
-            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => return Err(error),
-            Err(_) => return Ok(None),
-        };
-        let is_own = |nonce: &String| *nonce == self.nonce;
-        Ok(match Letter::parse(&datagram[..length]) {
-            Ok(Letter::Challenge { nonce, cookie, can }) if is_own(&nonce) => Some(Said::Challenge { cookie, can }),
-            Ok(Letter::Ok { nonce, key, tag, idle }) if is_own(&nonce) => Some(Said::Ok { key, tag, idle }),
-            Ok(Letter::Refused { nonce, is_full, why }) if is_own(&nonce) => Some(Said::Refused { is_full, why }),
-            Ok(_) => None,
-            Err(_) if letter::is_of_former(&datagram[..length]) => Some(Said::Former),
-            Err(_) => Some(Said::Strange),
-        })
-    }
-}
-
-/// What an asker was told.
-#[derive(Debug)]
-enum Said {
-    Challenge {
-        cookie: String,
-        can: String,
-    },
-    Ok {
-        key: u64,
-        tag: u32,
-        idle: Duration,
-    },
-    Refused {
-        is_full: bool,
-        why: String,
-    },
-    /// In the protocol before this one.
-    Former,
-    Strange,
-}
-
 /// What a question led to.
 enum Reached {
     Opened(Box<Opened>),
@@ -147,7 +80,7 @@ impl Opening<'_> {
             if request.streams > 1 && !can.split(',').any(|word| word == "streams") {
                 bail!("the listener knows no --streams: bring it up to date");
             }
-            let request = sized(request, &asker.socket)?;
+            let request = part::sized(request, &asker.socket)?;
             match self.start(asker, cookie, request, deadline)? {
                 Reached::Opened(opened) => return Ok(*opened),
                 Reached::Anew => {}
@@ -307,20 +240,4 @@ impl Opening<'_> {
 
 fn nobody() -> anyhow::Error {
     anyhow::anyhow!("no answer (--connect-timeout): is a udpblast listening there, and does a firewall let UDP pass?")
-}
-
-/// The request with the size of a datagram that this end's route takes, if this end sends.
-fn sized(request: &Request, socket: &UdpSocket) -> anyhow::Result<Request> {
-    let mut request = request.clone();
-    if request.kind == TestKind::Recv {
-        return Ok(request);
-    }
-    let fits = udp::fits(socket);
-    let size = request.size.unwrap_or(fits).max(HEADER as u64);
-    if size > fits && !request.fragment {
-        let mtu = udp::mtu(socket).map_or_else(|| "unknown".into(), |mtu| mtu.to_string());
-        bail!("--size {size} does not fit the route's MTU of {mtu} (at most {fits}; --fragment sends it all the same)");
-    }
-    request.size = Some(size);
-    Ok(request)
 }

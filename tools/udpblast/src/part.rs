@@ -3,6 +3,7 @@
 use std::net::UdpSocket;
 use std::time::Duration;
 
+use anyhow::bail;
 use common::measure::crew::CpuList;
 use common::measure::sample::Identity;
 use common::pace::CATCH_UP;
@@ -11,6 +12,7 @@ use common::schema::udpblast::SCHEMA;
 use crate::engine::ping::{PATIENCE, Pinging};
 use crate::engine::receive::Intake;
 use crate::engine::send::{self, Blast};
+use crate::packet::HEADER;
 use crate::plan::Plan;
 use crate::request::{Request, TestKind};
 use crate::role::Role;
@@ -52,6 +54,22 @@ pub struct Agreed {
     pub is_limited: bool,
     /// A queue of this host drops parts of buffers unsaid.
     pub is_wary: bool,
+}
+
+/// The request with the size of a datagram that this end's route takes, if this end sends.
+pub fn sized(request: &Request, socket: &UdpSocket) -> anyhow::Result<Request> {
+    let mut request = request.clone();
+    if request.kind == TestKind::Recv {
+        return Ok(request);
+    }
+    let fits = udp::fits(socket);
+    let size = request.size.unwrap_or(fits).max(HEADER as u64);
+    if size > fits && !request.fragment {
+        let mtu = udp::mtu(socket).map_or_else(|| "unknown".into(), |mtu| mtu.to_string());
+        bail!("--size {size} does not fit the route's MTU of {mtu} (at most {fits}; --fragment sends it all the same)");
+    }
+    request.size = Some(size);
+    Ok(request)
 }
 
 /// The part of `end` in `request`, over a socket that is connected and prepared.

@@ -50,8 +50,8 @@ impl Trial {
 /// Runs the verb.
 pub fn search(args: &SearchArgs) -> anyhow::Result<Ending> {
     let session = args.lines.open("udpblast", &SCHEMA)?;
-    let client = Client::new(&args.path, &args.lines, &session)?;
-    if turn::splay(args.path.peer.splay, &session.stop).is_err() {
+    let client = Client::new(&args.route, &args.lines, &session)?;
+    if turn::splay(args.route.peer.splay, &session.stop).is_err() {
         return Ok(Ending::of(&session.stop).unwrap_or(Ending::Measured));
     }
     let visit = rand::random();
@@ -73,7 +73,7 @@ pub fn search(args: &SearchArgs) -> anyhow::Result<Ending> {
         } else {
             high = Some(rate);
             if let Some(why) = unrelated(&trials, args.loss) {
-                return Err(anyhow!("{}: {why}", args.path.peer.context()));
+                return Err(anyhow!("{}: {why}", args.route.peer.context()));
             }
         }
         // The first trial is the highest rate: if that passes, there is nothing to search.
@@ -90,7 +90,7 @@ pub fn search(args: &SearchArgs) -> anyhow::Result<Ending> {
     let Some(mut best) = best else {
         bail!(
             "{}: even {} lost more than {} %",
-            args.path.peer.context(),
+            args.route.peer.context(),
             units::bit_rate_text(rate as f64),
             args.loss
         );
@@ -143,7 +143,7 @@ fn trial(args: &SearchArgs, rate: u64, size: Option<u64>) -> Request {
         run: 1,
         visit: 0,
         // A trial may be the last one, which only its outcome says.
-        next_within: args.settle.saturating_add(args.path.peer.connect_timeout),
+        next_within: args.settle.saturating_add(args.route.peer.connect_timeout),
         streams: 1,
         per_stream: false,
         rate: Some(rate),
@@ -154,11 +154,11 @@ fn trial(args: &SearchArgs, rate: u64, size: Option<u64>) -> Request {
         warmup: Duration::ZERO,
         interval: None,
         every: None,
-        idle_timeout: args.path.peer.idle_timeout,
+        idle_timeout: args.route.peer.idle_timeout,
         fragment: args.datagram.fragment,
         offload: !args.datagram.no_offload,
         buffer: args.datagram.buffer,
-        dscp: args.path.dscp,
+        dscp: args.route.dscp,
     }
 }
 

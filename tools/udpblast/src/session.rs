@@ -1,20 +1,19 @@
 //! What both ends of a test keep of their talk: lines, reports, signs of life. Every state of it has an end: nobody is
 //! waited for longer than the idle timeout unless something new came.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::net::UdpSocket;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use anyhow::{anyhow, bail};
 use common::stop::Stop;
 
 use crate::engine::Inbox;
 use crate::part::End;
-use crate::pieces::{self, HEADER_ROOM, Heard, Pieces};
+use crate::pieces::{self, HEADER_ROOM, Heard};
 use crate::protocol::{Report, Sent, Word};
+use crate::told::{Beginning, Departure, State};
 use crate::udp;
 
 /// How long an answer is waited for before the question is asked again.
@@ -22,13 +21,6 @@ pub const RETRY: Duration = Duration::from_millis(100);
 
 /// How often an end says that it is there, at the least.
 const BEAT: Duration = Duration::from_secs(1);
-
-/// Most lines that wait for one before them, and how long each may be: the other end may be anybody.
-const MAX_LINES: usize = 1024;
-const MAX_LINE_BYTES: usize = 4096;
-
-/// Most questions for lines that wait for an answer.
-const MAX_QUESTIONS: usize = 16;
 
 /// The talk so far.
 #[derive(Debug)]
@@ -41,63 +33,6 @@ pub struct Talk {
     /// What a listener answered to the start, should it come again.
     answer: Option<String>,
     state: Mutex<State>,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    pieces: Pieces,
-    /// Pieces sent.
-    said: u64,
-    /// Pieces that this host refused to send.
-    refused: u64,
-    heard_at: Option<Instant>,
-    /// When something came that was not known.
-    news_at: Option<Instant>,
-    spoke_at: Option<Instant>,
-    beginning: Beginning,
-    lines: BTreeMap<u64, String>,
-    /// How many lines there will be.
-    of: Option<u64>,
-    /// Lines taken out in their order.
-    taken: u64,
-    /// As the other end was told.
-    told_taken: u64,
-    /// Lines that the client has.
-    client_has: u64,
-    end: Option<Ending>,
-    report: Option<Vec<Report>>,
-    failed: Option<String>,
-    departure: Option<Departure>,
-    asked_for: Vec<u64>,
-    wants_report: bool,
-}
-
-/// How far the two ends have come before there is data.
-#[derive(Debug, Default)]
-enum Beginning {
-    #[default]
-    Awaited,
-    /// The client is ready.
-    Begun { label: Option<String> },
-    /// The listener is.
-    Goes,
-}
-
-/// What a sender said when it was done.
-#[derive(Debug)]
-struct Ending {
-    streams: Vec<Sent>,
-    is_whole: bool,
-    is_sure: bool,
-    /// Pieces of words that it had said before.
-    words_before: u64,
-}
-
-/// Why the other end wants no more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Departure {
-    BeforeTime,
-    HasAll,
 }
 
 impl Talk {
@@ -270,7 +205,7 @@ impl Talk {
     }
 
     /// As the beat of an end that sends data, which is beat enough: says which lines it has, if they are more.
-    fn beat_beside_data(&self) {
+    pub fn beat_beside_data(&self) {
         let state = self.state();
         if state.taken > state.told_taken && state.spoke_at.is_none_or(|at| at.elapsed() >= self.beat) {
             self.tell_taken(state);
@@ -330,67 +265,6 @@ impl Talk {
     }
 }
 
-impl State {
-    /// Takes a word; the answer, if it wants one at once.
-    fn take(&mut self, word: Word, side: End) -> Option<Word> {
-        let is_client = side == End::Client;
-        let mut is_new = true;
-        let mut answer = None;
-        match word {
-            Word::Begin { label } if !is_client => {
-                is_new = matches!(self.beginning, Beginning::Awaited);
-                if is_new {
-                    self.beginning = Beginning::Begun { label };
-                }
-                answer = Some(Word::Go);
-            }
-            Word::Go if is_client => {
-                is_new = matches!(self.beginning, Beginning::Awaited);
-                self.beginning = Beginning::Goes;
-            }
-            Word::Line { index, of, text } if is_client => {
-                let is_wanted = index >= self.taken && self.lines.len() < MAX_LINES && text.len() <= MAX_LINE_BYTES;
-                is_new = is_wanted && self.lines.insert(index, text).is_none();
-                self.of = self.of.or(of);
-            }
-            Word::End { streams, whole, sure, words } => {
-                is_new = self.end.is_none();
-                self.end.get_or_insert(Ending { streams, is_whole: whole, is_sure: sure, words_before: words });
-                self.wants_report = true;
-            }
-            Word::Report(report) => {
-                is_new = self.report.is_none();
-                self.report.get_or_insert(report);
-            }
-            Word::Failed { why } => {
-                is_new = self.failed.is_none();
-                self.failed.get_or_insert(why);
-            }
-            Word::Get { index } if !is_client => {
-                is_new = index > self.client_has;
-                self.client_has = self.client_has.max(index);
-                if self.asked_for.len() < MAX_QUESTIONS {
-                    self.asked_for.push(index);
-                }
-            }
-            Word::Leave => {
-                is_new = self.departure.is_none();
-                self.departure.get_or_insert(Departure::BeforeTime);
-            }
-            Word::Bye if !is_client => self.departure = Some(Departure::HasAll),
-            Word::Alive { taken } => {
-                is_new = taken > self.client_has;
-                self.client_has = self.client_has.max(taken);
-            }
-            _ => is_new = false,
-        }
-        if is_new {
-            self.news_at = self.heard_at;
-        }
-        answer
-    }
-}
-
 impl Inbox for Talk {
     fn take(&self, datagram: &[u8]) -> bool {
         if self.answer.is_some() && datagram.starts_with(b"udpblast/2 start ") {
@@ -428,54 +302,4 @@ impl Inbox for Talk {
             self.tell_taken(state);
         }
     }
-}
-
-/// Does `work`, which is busy sending, while another thread listens: it says that this end is there, and sets `stop` when
-/// the other end is gone; the reason comes back beside the result. `each` is called after every datagram.
-pub fn with_attendant<T>(
-    talk: &Talk,
-    stop: &Stop,
-    idle_timeout: Duration,
-    each: impl FnMut() -> anyhow::Result<()> + Send,
-    work: impl FnOnce() -> anyhow::Result<T>,
-) -> anyhow::Result<(T, Option<anyhow::Error>)> {
-    let until = stop.child()?;
-    std::thread::scope(|scope| {
-        let attendant = std::thread::Builder::new().name("attendant".into()).spawn_scoped(scope, || {
-            let outcome = attend(talk, &until, idle_timeout, each);
-            if outcome.is_err() {
-                stop.set();
-            }
-            outcome
-        })?;
-        let result = work();
-        until.set();
-        let attended = attendant.join().unwrap_or_else(|_| Err(anyhow!("a worker thread panicked")));
-        Ok((result?, attended.err()))
-    })
-}
-
-fn attend(
-    talk: &Talk,
-    until: &Stop,
-    idle_timeout: Duration,
-    mut each: impl FnMut() -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
-    while !until.is_set() {
-        if talk.hear().is_err() {
-            bail!("nobody listens there any more (ICMP port unreachable)");
-        }
-        each()?;
-        if let Some(why) = talk.failed() {
-            bail!("the other end gave up: {why}");
-        }
-        if talk.is_over() || talk.has_left() {
-            bail!("the other end has left");
-        }
-        if talk.silence() >= idle_timeout {
-            bail!("the other end fell silent (--idle-timeout)");
-        }
-        talk.beat_beside_data();
-    }
-    Ok(())
 }

@@ -64,7 +64,7 @@ impl Pipeline<'_> {
                 return Ok(());
             }
             let wants_to_write = !is_halted && self.write(socket)?;
-            self.wait(socket, wants_to_write)?;
+            wait(socket, wants_to_write)?;
             self.read(socket, &mut memory)?;
         }
     }
@@ -86,14 +86,6 @@ impl Pipeline<'_> {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
-        }
-    }
-
-    fn wait(&self, socket: &TcpStream, wants_to_write: bool) -> io::Result<()> {
-        let write = if wants_to_write { PollFlags::POLLOUT } else { PollFlags::empty() };
-        match poll(&mut [PollFd::new(socket.as_fd(), PollFlags::POLLIN | write)], PollTimeout::from(GLANCE_MS)) {
-            Ok(_) | Err(Errno::EINTR) => Ok(()),
-            Err(error) => Err(error.into()),
         }
     }
 
@@ -125,5 +117,13 @@ impl Pipeline<'_> {
             }
         }
         Ok(())
+    }
+}
+
+fn wait(socket: &TcpStream, wants_to_write: bool) -> io::Result<()> {
+    let write = if wants_to_write { PollFlags::POLLOUT } else { PollFlags::empty() };
+    match poll(&mut [PollFd::new(socket.as_fd(), PollFlags::POLLIN | write)], PollTimeout::from(GLANCE_MS)) {
+        Ok(_) | Err(Errno::EINTR) => Ok(()),
+        Err(error) => Err(error.into()),
     }
 }
