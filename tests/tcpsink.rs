@@ -4,6 +4,8 @@
 
 #[path = "tcpsink/endings.rs"]
 mod endings;
+#[path = "tcpsink/exhaustion.rs"]
+mod exhaustion;
 #[path = "tcpsink/files.rs"]
 mod files;
 #[path = "tcpsink/lines.rs"]

@@ -28,6 +28,8 @@ enum Stage {
     Opening,
     /// It is to show that it knows the secret.
     Proving(Box<Pending>),
+    /// It waits for the place of somebody who did not begin.
+    Standing(Box<Request>),
     /// It has got its answer, and has a moment to read it.
     Leaving,
 }
@@ -52,6 +54,8 @@ pub enum Verdict {
     /// A line of ours, so many bytes long.
     Line(FromClient, Guest, usize),
     Proof(Box<Pending>, String, Guest),
+    /// It may get a place by now, or never.
+    Again(Box<Request>, Guest),
     Refuse(TcpStream, Refusal),
 }
 
@@ -69,6 +73,19 @@ impl Guest {
     /// The same, which is to show that it knows the secret before it gets what it asked for.
     pub fn proving(self, pending: Pending, until: Instant) -> Self {
         Self { stage: Stage::Proving(Box::new(pending)), until, ..self }
+    }
+
+    /// The same, which waits for a place until then.
+    pub fn standing(self, request: Request, until: Instant) -> Self {
+        Self { stage: Stage::Standing(Box::new(request)), until, ..self }
+    }
+
+    /// A place may be free: it is tried again by who waits for one.
+    pub fn try_again(mut self) -> Verdict {
+        match std::mem::replace(&mut self.stage, Stage::Opening) {
+            Stage::Standing(request) => Verdict::Again(request, self),
+            stage => Verdict::Stay(Self { stage, ..self }),
+        }
     }
 
     /// Takes the first `length` bytes away; what they say.
@@ -97,9 +114,11 @@ impl Guest {
                 Stage::Opening if self.bytes.is_empty() => Verdict::Nothing(self.socket),
                 Stage::Opening => Verdict::Plain(self.into_stream(0)),
                 Stage::Proving(_) => Verdict::Refuse(self.socket, Refusal::NoProof),
-                Stage::Leaving => Verdict::Leave,
+                Stage::Leaving | Stage::Standing(_) => Verdict::Leave,
             },
             Ok(_) if matches!(self.stage, Stage::Leaving) => Verdict::Stay(self),
+            // It was to wait for an answer.
+            Ok(_) if matches!(self.stage, Stage::Standing(_)) => Verdict::Leave,
             Ok(length) => {
                 self.since.get_or_insert(now);
                 self.bytes.extend_from_slice(&chunk[..length]);
@@ -138,6 +157,7 @@ impl Guest {
     pub fn time_out(self, limit: Duration) -> Verdict {
         match self.stage {
             Stage::Leaving => Verdict::Leave,
+            Stage::Standing(_) => self.try_again(),
             Stage::Proving(_) => Verdict::Refuse(self.socket, Refusal::NoProof),
             Stage::Opening if self.bytes.is_empty() => {
                 let why = format!("no byte in {} (--idle-timeout)", units::duration_text(limit));

@@ -4,16 +4,18 @@
 //! One thread serves all who are not being served yet: such a connection costs a descriptor, no thread, and no place
 //! among `--max-clients`. When there are too many of them, the one that has waited longest has to go.
 
+mod admission;
+
 use std::fs::File;
 use std::io::{self, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::fd::AsFd;
-use std::sync::{Arc, mpsc};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use common::cli::Ending;
 use common::net::access;
-use common::net::listener::{Beginning, Places, Refusal, Stay, TurnedAway, Visit};
+use common::net::listener::{Places, Refusal, Stay, Visit};
 use common::stop::Stopped;
 
 use crate::args::ListenArgs;
@@ -21,8 +23,7 @@ use crate::engine::Stream;
 use crate::guest::{Guest, Pending, Verdict};
 use crate::ongoing::Ongoing;
 use crate::protocol::{FromClient, FromSink};
-use crate::request::Request;
-use crate::serve::{self, Asked, Joining};
+use crate::serve::Joining;
 use crate::sink::Sink;
 use crate::{activation, control, socket};
 
@@ -31,9 +32,6 @@ const SEATS: usize = 512;
 
 /// How long a refused client has to read why.
 const FAREWELL: Duration = Duration::from_secs(1);
-
-/// How long a client may take to show that it knows the secret.
-const PROOF_TIME: Duration = Duration::from_secs(10);
 
 /// Pause after `accept(2)` found no descriptor or memory, so that it is not asked in a busy loop.
 const BREATH: Duration = Duration::from_millis(100);
@@ -61,12 +59,11 @@ pub fn listen(args: &ListenArgs) -> anyhow::Result<Ending> {
         tests: Ongoing::new(args.max_memory),
         places: Places::new(args.guard.max_clients as usize)?,
         visit: None,
-        turned_away: TurnedAway::default(),
         spare: None,
         pause: None,
     };
     let outcome = lobby.serve();
-    lobby.turned_away.tell(&sink.journal.session.console);
+    sink.tell_turned_away();
     if outcome.is_err() {
         sink.journal.session.stop.set();
     }
@@ -85,7 +82,6 @@ struct Lobby<'a> {
     places: Places,
     /// The one that is served, if there is to be only one.
     visit: Option<Visit>,
-    turned_away: TurnedAway,
     /// A descriptor for one who has to be told that there is none left.
     spare: Option<File>,
     /// Do not accept before that.
@@ -124,7 +120,8 @@ impl Lobby<'_> {
         }
         let times = self.waiting.iter().map(|guest| guest.until).chain(self.pause.filter(|_| !accepts)).chain(next);
         let ready = self.sink.journal.session.stop.wait(&fds, times.min())?;
-        if ready[0] {
+        let has_room = ready[0];
+        if has_room {
             self.places.sweep();
         }
         self.tests.sweep();
@@ -133,6 +130,7 @@ impl Lobby<'_> {
         for (guest, is_ready) in waiting.into_iter().zip(&ready[1..]) {
             let verdict = match (is_ready, now >= guest.until) {
                 (true, false) => guest.hear(now),
+                (false, false) if has_room => guest.try_again(),
                 (_, true) => guest.time_out(self.args.idle_timeout),
                 (false, false) => Verdict::Stay(guest),
             };
@@ -175,7 +173,7 @@ impl Lobby<'_> {
         match self.listener.accept() {
             Ok((socket, _)) if socket.set_nonblocking(true).is_ok() => self.refuse(socket, &refusal),
             _ => {
-                self.turned_away.note(&self.sink.journal.session.console, "a client", &refusal);
+                self.sink.turn_away("a client", &refusal);
                 self.pause = Some(Instant::now() + BREATH);
             }
         }
@@ -213,10 +211,14 @@ impl Lobby<'_> {
             Verdict::Line(FromClient::Done { .. } | FromClient::Proof { .. }, guest, _) => {
                 self.refuse(guest.socket, &Refusal::Useless("nothing has begun".into()));
             }
+            Verdict::Again(request, guest) => {
+                let until = guest.until;
+                self.start_test(*request, guest, Some(until))?;
+            }
             Verdict::Proof(pending, mac, guest) => {
                 let Pending { request, question, nonce } = *pending;
                 if self.sink.secret.as_ref().is_some_and(|secret| secret.verifies(&nonce, &question, &mac)) {
-                    self.start_test(request, guest)?;
+                    self.start_test(request, guest, None)?;
                 } else {
                     self.refuse(guest.socket, &Refusal::WrongProof);
                 }
@@ -225,102 +227,8 @@ impl Lobby<'_> {
         Ok(())
     }
 
-    /// Whoever has to know the secret learns nothing else before that is shown, and takes no place.
-    fn ask_for_proof(&mut self, request: Request, mut guest: Guest, length: usize) -> anyhow::Result<()> {
-        let question = String::from_utf8_lossy(&guest.take(length)).trim_end().to_owned();
-        if self.sink.secret.is_none() || !(self.args.guard.require_secret || request.makes_sink_send()) {
-            return self.start_test(request, guest);
-        }
-        let nonce = format!("{:032x}", rand::random::<u128>());
-        if control::write_at_once(&guest.socket, &FromSink::Challenge { nonce: nonce.clone() }.text()).is_ok() {
-            let until = Instant::now() + PROOF_TIME.min(self.args.idle_timeout);
-            self.waiting.push(guest.proving(Pending { request, question, nonce }, until));
-        }
-        Ok(())
-    }
-
-    fn start_test(&mut self, request: Request, guest: Guest) -> anyhow::Result<()> {
-        let (socket, unread) = guest.into_parts();
-        if let Some(refusal) = self.refusal(&request) {
-            if request.queues && self.tests.is_worth_waiting(&refusal) {
-                self.turned_away.note(&self.sink.journal.session.console, socket::peer_address(&socket), &refusal);
-                self.say_farewell(socket, &FromSink::Busy { why: refusal.to_string() });
-            } else {
-                self.refuse(socket, &refusal);
-            }
-            return Ok(());
-        }
-        let beginning = match self.args.output {
-            Some(_) => self.begin(rand::random(), Duration::ZERO),
-            None => self.begin(request.visit, request.next_within),
-        };
-        let (token, ticket) = self.tests.add(&request, self.args.output.is_some());
-        let (sink, asked) = (Arc::clone(&self.sink), Asked { request, token, beginning });
-        self.start(socket, move |socket| serve::test(&sink, &asked, socket, unread, &ticket))
-    }
-
-    /// Why a test is not served, if it is not. Who asks for it knows the secret where that is needed.
-    fn refusal(&self, request: &Request) -> Option<Refusal> {
-        let args = self.args;
-        let is_other = self.visit.as_ref().is_some_and(|visit| !visit.has(request.visit));
-        let too_much = || args.max_bytes.zip(request.bytes).filter(|(most, asked)| asked > most);
-        let is_unfit = args.output.is_some() && !request.is_one_stream_up();
-        args.guard
-            .refusal(request.time.map(|time| time.saturating_add(request.warmup)))
-            .or_else(|| too_much().map(|(most, asked)| Refusal::TooMuch { asked, most }))
-            .or_else(|| is_unfit.then(|| Refusal::Useless("this sink stores one stream (--output)".into())))
-            .or_else(|| self.sink.one_only().filter(|_| is_other).map(Refusal::OneOnly))
-            .or_else(|| self.tests.refusal(request, args.output.is_some()))
-            .or_else(|| self.places.refusal())
-    }
-
-    fn start_plain(&mut self, stream: Stream) -> anyhow::Result<()> {
-        let Stream { socket, early } = stream;
-        let refusal = if self.args.guard.require_secret {
-            Some(Refusal::NoProof)
-        } else {
-            let one_only = self.sink.one_only().filter(|_| self.visit.is_some());
-            one_only.map(Refusal::OneOnly).or_else(|| self.places.refusal())
-        };
-        if let Some(refusal) = refusal {
-            self.refuse(socket, &refusal);
-            return Ok(());
-        }
-        let beginning = self.begin(rand::random(), Duration::ZERO);
-        let sink = Arc::clone(&self.sink);
-        self.start(socket, move |socket| serve::plain(&sink, &beginning, Stream { socket, early }))
-    }
-
-    /// One who was admitted: it is the visitor, if there is to be only one.
-    fn begin(&mut self, number: u64, next_within: Duration) -> Beginning {
-        if self.sink.one_only().is_none() {
-            return Beginning::default();
-        }
-        let visit = self.visit.get_or_insert_with(|| Visit::new(number, next_within));
-        visit.extend(next_within);
-        visit.beginning()
-    }
-
-    /// Serves a client in a thread of its own, if the system has one.
-    fn start(&mut self, socket: TcpStream, serve: impl FnOnce(TcpStream) + Send + 'static) -> anyhow::Result<()> {
-        let (hand_over, handed) = mpsc::channel();
-        let started = self.places.spawn(move || {
-            if let Ok(socket) = handed.recv() {
-                serve(socket);
-            }
-        });
-        match started {
-            Ok(()) => {
-                socket.set_nonblocking(false)?;
-                let _ = hand_over.send(socket);
-            }
-            Err(error) => self.refuse(socket, &Refusal::Exhausted(error.to_string())),
-        }
-        Ok(())
-    }
-
     fn refuse(&mut self, socket: TcpStream, refusal: &Refusal) {
-        self.turned_away.note(&self.sink.journal.session.console, socket::peer_address(&socket), refusal);
+        self.sink.turn_away(&socket::peer_address(&socket), refusal);
         self.say_farewell(socket, &FromSink::Refused { why: refusal.to_string() });
     }
 

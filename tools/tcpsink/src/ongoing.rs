@@ -1,9 +1,10 @@
 //! The tests that are being served: where their connections belong, and the memory that they take.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
 
 use common::net::listener::Refusal;
 
@@ -24,7 +25,18 @@ struct Test {
     /// Connections of a connect test, where it is one.
     knocks: Option<Arc<AtomicU64>>,
     memory: u64,
-    held: Weak<()>,
+    asked_at: Instant,
+    presence: Weak<Presence>,
+}
+
+/// How long a test may take to begin before it has to give way to another one.
+const LEISURE: Duration = Duration::from_secs(1);
+
+/// What a test and its listener know of each other.
+#[derive(Debug, Default)]
+struct Presence {
+    has_begun: AtomicBool,
+    gives_way: AtomicBool,
 }
 
 /// What a test gets of its connections. It is over when this is dropped.
@@ -33,7 +45,19 @@ pub struct Ticket {
     pub joined: Receiver<Joining>,
     /// How many connections of a connect test there were.
     pub knocks: Arc<AtomicU64>,
-    _held: Arc<()>,
+    presence: Arc<Presence>,
+}
+
+impl Ticket {
+    /// Its client has begun.
+    pub fn begin(&self) {
+        self.presence.has_begun.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether its place is wanted by somebody else, and its client has not begun.
+    pub fn gives_way(&self) -> bool {
+        self.presence.gives_way.load(Ordering::Relaxed) && !self.presence.has_begun.load(Ordering::Relaxed)
+    }
 }
 
 impl Ongoing {
@@ -44,23 +68,24 @@ impl Ongoing {
 
     /// Forgets those that are over.
     pub fn sweep(&mut self) {
-        self.tests.retain(|_, test| test.held.strong_count() > 0);
+        self.tests.retain(|_, test| test.presence.strong_count() > 0);
     }
 
     /// Takes a test on; its token, and what it gets.
     pub fn add(&mut self, request: &Request, is_stored: bool) -> (String, Ticket) {
         let token = format!("{:032x}", rand::random::<u128>());
         let (streams, joined) = mpsc::channel();
-        let (held, knocks) = (Arc::new(()), Arc::default());
+        let (presence, knocks) = (Arc::default(), Arc::default());
         let test = Test {
             streams,
             streams_left: request.streams * request.kind.ways().len() as u64,
             knocks: (request.kind == TestKind::Connect).then(|| Arc::clone(&knocks)),
             memory: request.memory(is_stored),
-            held: Arc::downgrade(&held),
+            asked_at: Instant::now(),
+            presence: Arc::downgrade(&presence),
         };
         self.tests.insert(token.clone(), test);
-        (token, Ticket { joined, knocks, _held: held })
+        (token, Ticket { joined, knocks, presence })
     }
 
     /// Why there is no memory for a test, if there is none.
@@ -77,6 +102,18 @@ impl Ongoing {
             Refusal::TooLarge { asked, .. } => *asked <= self.memory / 2,
             _ => false,
         }
+    }
+
+    /// Has the place of a test freed that did not begin; whether there is one.
+    pub fn make_room(&self, now: Instant) -> bool {
+        let idle = |test: &&Test| {
+            let presence = test.presence.upgrade();
+            let has_begun = presence.is_none_or(|presence| presence.has_begun.load(Ordering::Relaxed));
+            !has_begun && now >= test.asked_at + LEISURE
+        };
+        let oldest = self.tests.values().filter(idle).min_by_key(|test| test.asked_at);
+        let presence = oldest.and_then(|test| test.presence.upgrade());
+        presence.map(|presence| presence.gives_way.store(true, Ordering::Relaxed)).is_some()
     }
 
     fn left(&self) -> u64 {
@@ -97,8 +134,11 @@ impl Ongoing {
 
     /// Counts a connection of a connect test; whether there is such a test.
     pub fn knock(&self, token: &str) -> bool {
-        let knocks = self.tests.get(token).and_then(|test| test.knocks.as_ref());
-        knocks.map(|knocks| knocks.fetch_add(1, Ordering::Relaxed)).is_some()
+        let Some(test) = self.tests.get(token) else { return false };
+        if let Some(presence) = test.presence.upgrade().filter(|_| test.knocks.is_some()) {
+            presence.has_begun.store(true, Ordering::Relaxed);
+        }
+        test.knocks.as_ref().map(|knocks| knocks.fetch_add(1, Ordering::Relaxed)).is_some()
     }
 }
 
@@ -134,5 +174,18 @@ mod tests {
         assert!(ongoing.knock(&token) && ongoing.stream_of(&token).is_err());
         assert_eq!(connects.knocks.load(Ordering::Relaxed), 1);
         drop(ticket);
+    }
+
+    #[test]
+    fn who_does_not_begin_gives_way() {
+        let mut ongoing = Ongoing::new(1 << 30);
+        let (_, first) = ongoing.add(&request(), false);
+        let (token, second) = ongoing.add(&Request { kind: TestKind::Connect, ..request() }, false);
+        let (now, later) = (Instant::now(), Instant::now() + LEISURE);
+        assert!(!ongoing.make_room(now), "it has a moment");
+        assert!(ongoing.make_room(later) && first.gives_way() && !second.gives_way());
+        first.begin();
+        assert!(!first.gives_way() && ongoing.knock(&token));
+        assert!(!ongoing.make_room(later) && !second.gives_way());
     }
 }

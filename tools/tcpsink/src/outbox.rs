@@ -16,7 +16,8 @@ use crate::protocol::FromSink;
 /// Most bytes of intervals that wait: a thousand lines.
 const MOST: usize = 256 * 1024;
 
-/// How long a client may take to read its last lines when the sink is told to end.
+/// How long a client may take nothing of its last lines, and how long it has for all of them when the sink is told to end.
+const PAUSE: Duration = Duration::from_secs(5);
 const LAST_WORD: Duration = Duration::from_secs(1);
 
 /// How often whoever waits for a client looks for a stop.
@@ -51,11 +52,11 @@ impl Outbox {
         self.send(&mut waiting);
     }
 
-    /// Sends what the client takes; whether that was all.
-    pub fn flush(&self) -> bool {
+    /// Sends what the client takes; how much it has taken by now, if that is not all.
+    pub fn flush(&self) -> Option<u64> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         self.send(&mut waiting);
-        waiting.lines.is_empty()
+        (!waiting.lines.is_empty()).then_some(waiting.taken)
     }
 
     fn send(&self, waiting: &mut Waiting) {
@@ -71,10 +72,18 @@ impl Outbox {
         }
     }
 
-    /// Waits until the client has taken all of it, or until `deadline`; not much longer once `stop` is set.
+    /// Waits until the client has taken all of it, takes no more, or until `deadline`; not much longer once `stop` is set.
     pub fn drain(&self, mut deadline: Instant, stop: &Stop) {
         let mut is_told = false;
-        while !self.flush() && Instant::now() < deadline {
+        let mut seen = (0, Instant::now());
+        while let Some(taken) = self.flush() {
+            let now = Instant::now();
+            if taken > seen.0 {
+                seen = (taken, now);
+            }
+            if now >= deadline || now >= seen.1 + PAUSE {
+                return;
+            }
             // Whatever comes of it, the deadline ends this.
             let _ = stop::wait_for_room(self.stream.as_fd(), deadline.min(Instant::now() + GLANCE));
             if stop.is_set() && !is_told {
@@ -93,6 +102,8 @@ struct Waiting {
     gone: usize,
     /// Bytes of those that may give way.
     spare_bytes: usize,
+    /// Bytes that have gone in all.
+    taken: u64,
 }
 
 impl Waiting {
@@ -113,6 +124,7 @@ impl Waiting {
 
     fn took(&mut self, sent: usize) {
         self.gone += sent;
+        self.taken += sent as u64;
         if let Some((line, is_vital)) = self.lines.front().filter(|(line, _)| self.gone >= line.len()) {
             self.spare_bytes -= if *is_vital { 0 } else { line.len() };
             self.lines.pop_front();

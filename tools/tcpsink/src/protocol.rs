@@ -322,3 +322,6 @@ mod tests {
         assert_eq!(Opening::of(&endless), Opening::TooLong);
     }
 }
+
+#[cfg(test)]
+mod properties;

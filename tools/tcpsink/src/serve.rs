@@ -8,7 +8,7 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
-use common::net::listener::Beginning;
+use common::net::listener::{Beginning, Refusal};
 use common::net::peer_line;
 use common::schema::line::Flag;
 use common::schema::tcpsink::SCHEMA;
@@ -103,12 +103,13 @@ pub fn test(sink: &Sink, asked: &Asked, socket: TcpStream, unread: Vec<u8>, tick
             Ok(streams) => streams,
             // It does not count, and so it is no failure either.
             Err(error) => {
-                sink.journal.session.console.notice(&format!("client {peer}: {error:#}"));
+                sink.turn_away(&peer, &Refusal::Useless(format!("{error:#}")));
                 outbox.tell(&FromSink::Failed { why: format!("{error:#}") });
                 return Ok(());
             }
         };
         if asked.request.kind != TestKind::Connect {
+            ticket.begin();
             asked.beginning.note();
         }
         test.serve(&mut control, &streams)
@@ -188,7 +189,7 @@ impl Test<'_> {
             (request.kind.ways().iter()).map(|way| (*way, (0..request.streams).map(|_| None).collect())).collect();
         while places.iter().any(|(_, streams)| streams.iter().any(Option::is_none)) {
             let is_over = Instant::now() >= deadline || self.sink.journal.session.stop.is_set();
-            if is_over || control.is_closed() {
+            if is_over || control.is_closed() || self.ticket.gives_way() {
                 bail!("it asked for a test and did not begin it");
             }
             match self.ticket.joined.recv_timeout(GLANCE) {
@@ -225,6 +226,9 @@ impl Test<'_> {
                     self.outbox.flush();
                     let now = Instant::now();
                     let knocks = || self.ticket.knocks.load(Ordering::Relaxed);
+                    if self.ticket.gives_way() && request.kind == TestKind::Connect {
+                        bail!("it asked for a test and did not begin it");
+                    }
                     if latest.is_some_and(|latest| now >= latest) {
                         bail!("longer than is allowed (--max-time)");
                     }

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use common::net::access::Secret;
-use common::net::listener::{Company, Journal};
+use common::net::listener::{Company, Journal, Refusal, TurnedAway};
 use common::schema::line::Flag;
 use common::schema::tcpsink::SCHEMA;
 
@@ -31,6 +31,8 @@ pub struct Sink {
     pub company: Company,
     /// Where the one client's bytes go.
     output: Mutex<Option<Output>>,
+    /// Who was refused.
+    turned_away: Mutex<TurnedAway>,
 }
 
 /// What came of a flow, as it was printed.
@@ -48,7 +50,14 @@ impl Sink {
         let secret = args.guard.secret_file.as_deref().map(Secret::read).transpose()?;
         let open = |path| Output::open(path, args.force, &journal.session);
         let output = args.output.as_deref().map(open).transpose()?;
-        Ok(Self { args, journal, secret, company: Company::default(), output: Mutex::new(output) })
+        Ok(Self {
+            args,
+            journal,
+            secret,
+            company: Company::default(),
+            output: Mutex::new(output),
+            turned_away: Mutex::default(),
+        })
     }
 
     /// What ends it after one client, if something does: a file holds one client's bytes.
@@ -58,6 +67,17 @@ impl Sink {
             (None, true) => Some("--once"),
             (None, false) => None,
         }
+    }
+
+    /// Takes note of somebody who is not served.
+    pub fn turn_away(&self, peer: &str, refusal: &Refusal) {
+        let mut all = self.turned_away.lock().unwrap_or_else(PoisonError::into_inner);
+        all.note(&self.journal.session.console, peer, refusal);
+    }
+
+    /// Says how many there were of whom nothing was said.
+    pub fn tell_turned_away(&self) {
+        self.turned_away.lock().unwrap_or_else(PoisonError::into_inner).tell(&self.journal.session.console);
     }
 
     /// What a plain client would have asked for.
