@@ -139,6 +139,19 @@ fn attempts_to_connect_that_fail_are_counted() {
 }
 
 #[test]
+fn a_message_that_takes_its_time_is_no_silence() {
+    let Some(bed) = Bed::new() else { return };
+    bed.shape("rate 10mbit burst 20000 latency 50ms");
+    let sink = bed.at_receiver(&tcpsink()).start(&["listen", "--idle-timeout", "2s"]);
+    sink.port();
+    let sender = bed.at_sender(&tcpsink());
+    for (large, small) in [("--request", "--response"), ("--response", "--request")] {
+        let args = ["ping", RECEIVER, large, "5M", small, "1", "--time", "6s", "--idle-timeout", "2s"];
+        assert!(sender.run(&args).success().total("tcp_ping").count("ops") >= 1);
+    }
+}
+
+#[test]
 fn when_everything_is_dropped_both_ends_end() {
     let Some(bed) = Bed::new() else { return };
     bed.shape("rate 50mbit burst 20000 latency 50ms");

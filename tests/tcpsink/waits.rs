@@ -100,18 +100,26 @@ fn a_firewall_that_forgets_idle_connections_costs_nothing() {
 
 #[test]
 fn a_link_that_goes_down_for_good_ends_a_test_by_its_timeout() {
-    for verb in ["send", "recv", "both", "ping", "connect"] {
+    for (verb, more) in [
+        ("send", &[][..]),
+        ("send", &["--probe"]),
+        ("recv", &[]),
+        ("both", &[]),
+        ("ping", &[]),
+        ("ping", &["--depth", "8", "--response", "100K"]),
+        ("connect", &[]),
+    ] {
         let Some(bed) = Bed::new() else { return };
         bed.shape("rate 50mbit burst 20000 latency 50ms");
         let sink = bed.at_receiver(&tcpsink()).start(&["listen"]);
         sink.port();
         let args = [verb, RECEIVER, "--time", "20s", "--interval", "200ms", "--idle-timeout", "3s"];
-        let client = bed.at_sender(&tcpsink()).start(&args);
-        client.wait_for_records(3);
+        let client = bed.at_sender(&tcpsink()).start(&[&args, more].concat());
+        client.wait_for_records(if more == ["--probe"] { 9 } else { 3 });
         let down = Instant::now();
         bed.lose(100);
         let ended = client.end();
-        assert!(down.elapsed() < Duration::from_secs(6), "{verb}: {:?}", down.elapsed());
+        assert!(down.elapsed() < Duration::from_secs(6), "{verb} {more:?}: {:?}", down.elapsed());
         let _ = ended.failure(1, &[RECEIVER, "--idle-timeout"]);
     }
 }

@@ -20,6 +20,7 @@ use crate::pulse::Pulse;
 use crate::record::{self, Record, StreamState};
 use crate::request::Way;
 use crate::role::Role;
+use crate::tcp_info::TcpInfo;
 use crate::tcp_state::TcpState;
 use crate::works::work;
 
@@ -179,12 +180,17 @@ impl Gauge for StreamsGauge<'_> {
             self.has_left = true;
             return Some(Verdict { how: Halt::TimeUp, why: None });
         }
-        let ops = || self.track.counts().iter().map(|counts| counts.ops).sum();
+        // A large message may take its time.
+        let moved = |stream: &Stream| TcpInfo::of(&stream.socket).ok().and_then(|info| info.bytes_moved());
+        let progress = || {
+            self.track.counts().iter().map(|counts| counts.ops).sum::<u64>()
+                + self.streams.iter().filter_map(moved).sum::<u64>()
+        };
         if role.is_ping() && self.cut_at.is_some_and(|cut| now >= cut + LEAVE) {
             return Some(Verdict { how: Halt::Abandon, why: None });
         }
-        if role.is_ping() && self.pulse.is_silent(now, *idle_timeout, ops) {
-            return silence("message arrived");
+        if role.is_ping() && self.pulse.is_silent(now, *idle_timeout, progress) {
+            return silence("byte got through");
         }
         if role.sends() && self.pulse.is_over(now, *idle_timeout, self.streams) {
             return silence("byte got through");

@@ -13,8 +13,8 @@ use nix::sys::socket::{MsgFlags, send};
 
 use crate::protocol::FromSink;
 
-/// Most bytes of intervals that wait: a thousand lines.
-const MOST: usize = 256 * 1024;
+/// Most bytes of intervals that wait: hundreds of lines.
+const MOST: usize = 128 * 1024;
 
 /// How long a client may take nothing of its last lines, and how long it has for all of them when the sink is told to end.
 const PAUSE: Duration = Duration::from_secs(5);
@@ -158,6 +158,6 @@ mod tests {
         let lines: Vec<_> = read.lines().collect();
         assert_eq!((lines[0], lines[1], lines[lines.len() - 1]), ("gun", "vital", "end"));
         assert_eq!(lines[lines.len() - 2].trim_start_matches('0'), "4999");
-        assert!((1000..2000).contains(&lines.len()) && waiting.spare_bytes == 0);
+        assert!((500..1000).contains(&lines.len()) && waiting.spare_bytes == 0);
     }
 }

@@ -75,6 +75,11 @@ impl TcpInfo {
         self.u64(offset_of!(tcp_info, tcpi_bytes_acked))
     }
 
+    /// `tcpi_bytes_acked` and `tcpi_bytes_received`: whatever got through, either way.
+    pub fn bytes_moved(&self) -> Option<u64> {
+        Some(self.bytes_acked()? + self.u64(offset_of!(tcp_info, tcpi_bytes_received))?)
+    }
+
     /// Whether `tcpi_unacked` or `tcpi_notsent_bytes` says that bytes of ours are still to be acknowledged.
     pub fn has_outstanding(&self) -> bool {
         [offset_of!(tcp_info, tcpi_unacked), offset_of!(tcp_info, tcpi_notsent_bytes)]
