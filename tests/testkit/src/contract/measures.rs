@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::Signal;
 
 use crate::screen::{Shown, Terminal};
-use crate::{Ended, Record, Tool};
+use crate::{Ended, Record, Running, Tool};
 
 /// A check that is left out, by name, and the reason.
 pub type Exception<'a> = (&'a str, &'a str);
@@ -123,10 +123,20 @@ fn a_reader_that_is_gone_ends_it_quietly(tool: &Tool, way: &Way) {
     }
 }
 
+/// On a busy machine a program may take its time to begin: before it heeds a signal, one just ends it (`SigCgt` in proc(5)).
+fn until_it_heeds_signals(running: &Running) {
+    crate::eventually("a handler of SIGINT", Duration::from_secs(20), || {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", running.pid())).unwrap_or_default();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 2 != 0)
+    });
+}
+
 fn a_reader_that_stopped_does_not_hold_it(tool: &Tool, way: &Way) {
     for format in ["csv", "table", "json"] {
         let (_reader, writer) = crate::full_pipe();
         let running = tool.start_into(&way.long(&["--interval", way.interval, "--format", format]), writer);
+        until_it_heeds_signals(&running);
         std::thread::sleep(Duration::from_millis(700));
         let signalled = Instant::now();
         running.signal(Signal::SIGINT);
@@ -137,6 +147,7 @@ fn a_reader_that_stopped_does_not_hold_it(tool: &Tool, way: &Way) {
     // Nor one who reads both: there is nobody left to tell.
     let (_reader, writer) = crate::full_pipe();
     let running = tool.within(&["sh", "-c", "exec \"$0\" \"$@\" 2>&1"]).start_into(&way.long(&[]), writer);
+    until_it_heeds_signals(&running);
     std::thread::sleep(Duration::from_millis(700));
     running.signal(Signal::SIGTERM);
     let ended = running.end().killed_by(Signal::SIGTERM);
