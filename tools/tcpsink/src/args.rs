@@ -82,7 +82,7 @@ pub struct ListenArgs {
     /// Listen on this address only [default: all, IPv4 and IPv6]
     #[arg(long, value_name = "ADDR", hide_short_help = true)]
     pub bind: Option<Address>,
-    /// Serve one client, then end
+    /// Serve one client, all tests of its call, then end
     #[arg(long)]
     pub once: bool,
     /// Read into memory as an application would, instead of discarding in the kernel

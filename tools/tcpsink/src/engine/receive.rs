@@ -2,11 +2,13 @@
 //! byte is what it measures; a call empties the socket, so that this is one clock read in 50 KB or more.
 
 use std::io;
+use std::os::fd::AsRawFd;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use socket2::SockRef;
+use common::files::buffer;
+use nix::sys::socket::{MsgFlags, recv};
 
 use super::{Lane, Stream, idle};
 
@@ -147,17 +149,15 @@ impl Drop for Arrivals<'_> {
 
 /// Receives to the end of the stream.
 pub fn run(stream: &Stream, intake: Intake, bounds: Bounds, lane: &Lane) -> anyhow::Result<()> {
-    let mut memory = Vec::<u8>::new();
-    memory.try_reserve_exact(usize::try_from(intake.message_bytes())?).context("no memory to receive into")?;
-    let memory = memory.spare_capacity_mut();
-    let flags = if intake == Intake::Discard { libc::MSG_TRUNC } else { 0 };
-    let socket = SockRef::from(&stream.socket);
+    // Of its own pages: what one stream has had does not stay with the process.
+    let mut memory = buffer::blank(usize::try_from(intake.message_bytes())?).context("no memory to receive into")?;
+    let flags = if intake == Intake::Discard { MsgFlags::MSG_TRUNC } else { MsgFlags::empty() };
     let mut arrivals = Arrivals::new(lane, bounds);
     if let Some((bytes, at)) = &stream.early {
         arrivals.note(bytes.len() as u64, *at)?;
     }
     loop {
-        match socket.recv_with_flags(memory, flags) {
+        match recv(stream.socket.as_raw_fd(), &mut memory, flags).map_err(io::Error::from) {
             Ok(0) => return Ok(()),
             Ok(length) => {
                 arrivals.note(length as u64, Instant::now())?;
