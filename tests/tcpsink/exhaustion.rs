@@ -40,6 +40,18 @@ fn a_sink_without_descriptors_refuses_and_stays() {
 }
 
 #[test]
+fn a_limit_may_be_lowered_while_it_runs() {
+    let (sink, port) = sink(&[]);
+    let crowd: Vec<_> = (0..60).map(|_| connect(&port)).collect();
+    let _ = send(&port, &[]).success();
+    let lowered = Command::new("prlimit").args(["--pid", &sink.pid().to_string(), "--nofile=30"]).status();
+    assert!(lowered.unwrap().success());
+    let _ = send(&port, &[]);
+    drop(crowd);
+    eventually("room", Duration::from_secs(10), || send(&port, &[]).status.success());
+}
+
+#[test]
 fn a_sink_without_threads_refuses_and_stays() {
     if !is_root() {
         return;
@@ -61,11 +73,12 @@ fn a_sink_without_threads_refuses_and_stays() {
     let mut notice = String::new();
     std::io::BufRead::read_line(&mut notices, &mut notice).unwrap();
     let port = notice.trim().rsplit(':').next().unwrap().to_owned();
-    let mut crowd: Vec<TcpStream> = (0..12).map(|_| connect(&port)).collect();
+    let mut crowd: Vec<TcpStream> = (0..4).map(|_| connect(&port)).collect();
     for stream in &mut crowd {
         let _ = stream.write_all(b"x");
+        // Two threads each: at once they would take all, and none would have both.
+        std::thread::sleep(Duration::from_millis(300));
     }
-    std::thread::sleep(Duration::from_millis(300));
     let refused = plain_client(&port, b"x");
     let ended = send(&port, &["--streams", "4"]);
     let alive = child.try_wait().unwrap().is_none();

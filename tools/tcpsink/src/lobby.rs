@@ -119,7 +119,14 @@ impl Lobby<'_> {
             fds.push(self.listener.as_fd());
         }
         let times = self.waiting.iter().map(|guest| guest.until).chain(self.pause.filter(|_| !accepts)).chain(next);
-        let ready = self.sink.journal.session.stop.wait(&fds, times.min())?;
+        let ready = match self.sink.journal.session.stop.wait(&fds, times.min()) {
+            // A limit that was lowered (poll(2), EINVAL), or no memory: fewer will do.
+            Err(_) if !self.waiting.is_empty() => {
+                self.waiting.remove(0);
+                return Ok(());
+            }
+            ready => ready?,
+        };
         let has_room = ready[0];
         if has_room {
             self.places.sweep();
