@@ -14,6 +14,8 @@ mod lines;
 mod links;
 #[path = "tcpsink/listener.rs"]
 mod listener;
+#[path = "tcpsink/pings.rs"]
+mod pings;
 #[path = "tcpsink/plain.rs"]
 mod plain;
 #[path = "tcpsink/public.rs"]

@@ -89,6 +89,10 @@ pub fn pong(stream: &Stream, sizes: Sizes, lane: &Lane) -> anyhow::Result<()> {
             }
             // Whatever is left of a request then is none.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break Ok(()),
+            // Nor does a client take a response that comes too late for it. Whether it has what it wants, it says elsewhere.
+            Err(error) if matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset) => {
+                break Ok(());
+            }
             Err(_) if lane.is_halted() => break Ok(()),
             Err(error) => break Err(idle(error, "answer")),
         }

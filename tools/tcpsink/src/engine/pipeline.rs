@@ -3,9 +3,9 @@
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::os::fd::AsFd;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use common::files::buffer;
 use nix::errno::Errno;
@@ -16,6 +16,9 @@ use super::{Lane, idle};
 
 /// How long a call waits before its thread looks whether it is time to end, milliseconds.
 const GLANCE_MS: u8 = 100;
+
+/// How long after the halt the responses to what is under way are waited for.
+const DRAIN: Duration = Duration::from_secs(1);
 
 /// Most bytes of responses that are read at a time.
 const CHUNK: usize = 128 * 1024;
@@ -34,7 +37,7 @@ struct Pipeline<'a> {
     last: Instant,
 }
 
-/// Keeps `sizes.depth` requests under way until the halt, and then waits for their responses.
+/// Keeps `sizes.depth` requests under way until the halt, and then waits for their responses, though not for long.
 pub fn ping(socket: &TcpStream, sizes: Sizes, lane: &Lane) -> anyhow::Result<()> {
     socket.set_nonblocking(true)?;
     let payload = buffer::shared()?;
@@ -53,6 +56,7 @@ pub fn ping(socket: &TcpStream, sizes: Sizes, lane: &Lane) -> anyhow::Result<()>
 impl Pipeline<'_> {
     fn run(&mut self, socket: &TcpStream) -> io::Result<()> {
         let mut memory = vec![0; CHUNK];
+        let mut end = None;
         loop {
             let is_halted = self.lane.is_halted();
             if is_halted && self.to_write > 0 {
@@ -62,6 +66,9 @@ impl Pipeline<'_> {
             }
             if is_halted && self.begun.is_empty() {
                 return Ok(());
+            }
+            if is_halted && Instant::now() >= *end.get_or_insert_with(|| Instant::now() + DRAIN) {
+                return refuse_the_rest(socket, &mut memory);
             }
             let wants_to_write = !is_halted && self.write(socket)?;
             wait(socket, wants_to_write)?;
@@ -84,6 +91,8 @@ impl Pipeline<'_> {
                 Ok(written) => self.to_write -= written as u64,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(true),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // Whoever halts closes this end's way out.
+                Err(_) if self.lane.is_halted() => return Ok(false),
                 Err(error) => return Err(error),
             }
         }
@@ -118,6 +127,14 @@ impl Pipeline<'_> {
         }
         Ok(())
     }
+}
+
+/// The other end must not wait until somebody takes its responses: what comes after this resets the connection, and what is
+/// here already makes way for it.
+fn refuse_the_rest(mut socket: &TcpStream, memory: &mut [u8]) -> io::Result<()> {
+    socket.shutdown(Shutdown::Both)?;
+    while socket.read(memory)? > 0 {}
+    Ok(())
 }
 
 fn wait(socket: &TcpStream, wants_to_write: bool) -> io::Result<()> {
