@@ -70,10 +70,19 @@ impl Pipeline<'_> {
             if is_halted && Instant::now() >= *end.get_or_insert_with(|| Instant::now() + DRAIN) {
                 return refuse_the_rest(socket, &mut memory);
             }
-            let wants_to_write = !is_halted && self.write(socket)?;
+            let wants_to_write = match self.write_unless(is_halted, socket) {
+                // The halt came just before, and whoever halts shuts this side down: what is under way still comes back.
+                // The other end could not send it, and would not end, if nobody took it.
+                Err(_) if self.lane.is_halted() => continue,
+                wants_to_write => wants_to_write?,
+            };
             wait(socket, wants_to_write)?;
             self.read(socket, &mut memory)?;
         }
+    }
+
+    fn write_unless(&mut self, is_halted: bool, socket: &TcpStream) -> io::Result<bool> {
+        if is_halted { Ok(false) } else { self.write(socket) }
     }
 
     /// Writes what fits; whether more is to be written.
