@@ -68,6 +68,23 @@ fn a_slow_link_ends_with_its_time() {
 }
 
 #[test]
+fn streams_that_wait_for_their_turn_do_not_make_the_last_interval_longer() {
+    let Some(bed) = Bed::new() else { return };
+    bed.shape("rate 100kbit burst 10000 latency 100ms");
+    let sink = bed.at_receiver(&tcpsink()).start(&["listen"]);
+    sink.port();
+    // At the end of the time some of them have got nothing for long, and get nothing soon.
+    let args = ["send", RECEIVER, "--time", "2s", "--interval", "500ms", "--streams", "3"];
+    let ended = bed.at_sender(&tcpsink()).run(&args).success();
+    let total = ended.total("tcp_recv");
+    assert!((2.0..2.2).contains(&total.number("seconds")), "{total:?}");
+    let intervals = ended.some("tcp_recv", "interval");
+    assert_eq!(intervals.len(), 4, "{ended:?}");
+    let length: f64 = intervals.iter().map(|line| line.number("seconds")).sum();
+    assert!((length - total.number("seconds")).abs() < 1e-5, "{ended:?}");
+}
+
+#[test]
 fn a_small_amount_takes_the_time_of_all_of_it() {
     let Some(bed) = Bed::new() else { return };
     let sink = bed.at_receiver(&tcpsink()).start(&["listen"]);

@@ -240,12 +240,16 @@ impl<Own> Lane<Own> {
     /// The last operation of this lane ended at `at`, as far as its worker knows: a straggler may follow, and then it says so
     /// again. The CPU time that the worker uses from here on is nobody's.
     pub fn finish(&self, at: Instant) {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        *last = (*last).max(Some(at));
-        drop(last);
+        self.presume_finished(at);
         self.close();
         let process = u64::try_from(cpu::process_time().as_nanos()).unwrap_or(u64::MAX);
         self.gate.finished_ns.fetch_max(process, Ordering::AcqRel);
+    }
+
+    /// The worker waits for what may never come: as far as anybody knows, its last operation ended by `at`. For whoever watches.
+    pub fn presume_finished(&self, at: Instant) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        *last = (*last).max(Some(at));
     }
 
     fn last(&self) -> Option<Instant> {

@@ -96,6 +96,7 @@ pub fn run(
         started,
         pulse,
         is_halted: false,
+        is_presumed_over: false,
         has_left: false,
         last_interval: None,
         cut_at: None,
@@ -131,6 +132,8 @@ struct StreamsGauge<'a> {
     started: Instant,
     pulse: Pulse,
     is_halted: bool,
+    /// The time asked for is over, and no stream's interval goes on beyond it, however long that stream waits.
+    is_presumed_over: bool,
     /// What is still on its way is not waited for.
     has_left: bool,
     /// A sender's, of which what is sent again is not yet known.
@@ -176,6 +179,10 @@ impl Gauge for StreamsGauge<'_> {
         if !self.is_halted && max_time.is_some_and(|most| now >= self.started + most) {
             return Some(Verdict { how: Halt::Cut, why: Some(anyhow!("longer than is allowed (--max-time)")) });
         }
+        if let Some(end) = self.presumed_end().filter(|end| now >= *end) {
+            self.is_presumed_over = true;
+            self.track.lanes().iter().for_each(|lane| lane.presume_finished(end));
+        }
         if !self.is_halted && self.drained_by().is_some_and(|by| now >= by) {
             self.has_left = true;
             return Some(Verdict { how: Halt::TimeUp, why: None });
@@ -204,7 +211,7 @@ impl Gauge for StreamsGauge<'_> {
         let leave = self.cut_at.map(|cut| cut + LEAVE);
         let most = self.plan.max_time.filter(|_| !self.is_halted).map(|most| self.started + most);
         let drained = self.drained_by().filter(|_| !self.is_halted);
-        [pulse, leave, most, drained].into_iter().flatten().min()
+        [pulse, leave, most, drained, self.presumed_end()].into_iter().flatten().min()
     }
 
     fn halt(&mut self, how: Halt) {
@@ -226,10 +233,21 @@ impl Gauge for StreamsGauge<'_> {
 }
 
 impl StreamsGauge<'_> {
+    /// When the time asked for is over at a receiver.
+    fn time_is_over(&self) -> Option<Instant> {
+        let time = self.plan.time.filter(|_| matches!(self.plan.role, Role::Receive(_)))?;
+        self.track.first()?.checked_add(self.plan.warmup)?.checked_add(time)
+    }
+
+    /// The same, where there are intervals of which the last has to end, until it has been seen to. Without them, a stream's
+    /// last byte is its end.
+    fn presumed_end(&self) -> Option<Instant> {
+        self.time_is_over().filter(|_| self.plan.interval.is_some() && !self.is_presumed_over)
+    }
+
     /// When a receiver does not wait any longer for what lay in the buffers as the time asked for was over.
     fn drained_by(&self) -> Option<Instant> {
-        let time = self.plan.time.filter(|_| matches!(self.plan.role, Role::Receive(_)))?;
-        self.track.first()?.checked_add(self.plan.warmup)?.checked_add(time)?.checked_add(DRAIN)
+        self.time_is_over()?.checked_add(DRAIN)
     }
 
     /// Wakes a waiting worker, and tells the other end that no more comes.

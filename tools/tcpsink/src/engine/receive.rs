@@ -83,6 +83,11 @@ impl<'a> Arrivals<'a> {
 
     /// `length` bytes arrived by `at`.
     pub fn note(&mut self, length: u64, at: Instant) -> anyhow::Result<()> {
+        if self.last.is_none() && self.after.is_none() {
+            self.lane.begin(at);
+            // Other streams may have begun long before: the first bytes of this one may come too late, too.
+            self.end = self.bounds.time.and_then(|time| self.lane.first()?.checked_add(time));
+        }
         if let Some(end) = self.end.filter(|end| at > *end) {
             let (bytes, calls, _) = self.after.unwrap_or_else(|| {
                 // As far as anybody knows: no interval goes on beyond it.
@@ -94,9 +99,7 @@ impl<'a> Arrivals<'a> {
         } else {
             self.lane.counters.add(length);
             if self.last.replace(at).is_none() {
-                self.lane.begin(at);
                 self.first = Some((at, length));
-                self.end = self.bounds.time.and_then(|time| self.lane.first()?.checked_add(time));
             }
         }
         if length > self.left {
@@ -170,5 +173,39 @@ pub fn run(stream: &Stream, intake: Intake, bounds: Bounds, lane: &Lane) -> anyh
             Err(_) if lane.is_halted() => return Ok(()),
             Err(error) => return Err(idle(error, "receive")),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use common::measure::lane::Track;
+
+    use super::*;
+    use crate::engine::Own;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    /// Two streams of a second, of which the second has its first bytes so long after the first of all: what is counted, and for
+    /// how long.
+    fn second_stream_after(delay: Duration) -> (u64, u64, Duration) {
+        let track = Track::new(false, [Own::default(), Own::default()]).unwrap();
+        let bounds = Bounds { time: Some(SECOND), ..Bounds::default() };
+        let began = Instant::now();
+        let [first, second] = [0, 1].map(|lane| Arrivals::new(&track.lanes()[lane], bounds));
+        let (mut first, mut second) = (first, second);
+        first.note(10, began).unwrap();
+        first.note(10, began + SECOND / 2).unwrap();
+        second.note(5, began + delay).unwrap();
+        drop((first, second));
+        let late = track.lanes()[1].own.after_end.load(Ordering::Relaxed);
+        (track.counts().iter().map(|counts| counts.bytes).sum(), late, track.last().unwrap() - began)
+    }
+
+    #[test]
+    fn a_stream_that_begins_after_the_end_does_not_make_the_test_longer() {
+        assert_eq!(second_stream_after(SECOND * 3 / 4), (25, 0, SECOND * 3 / 4));
+        let moment = SECOND + Duration::from_millis(50);
+        assert_eq!(second_stream_after(moment), (25, 0, moment), "what comes at once is of it");
+        assert_eq!(second_stream_after(SECOND * 5 / 4), (20, 5, SECOND));
     }
 }
