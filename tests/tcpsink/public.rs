@@ -178,7 +178,8 @@ fn what_a_stranger_calls_itself_is_no_line_and_no_command_to_a_terminal() {
 }
 
 /// A sink that answers a client's test with this line.
-fn false_sink(answer: &'static str) -> String {
+fn false_sink(answer: impl Into<String>) -> String {
+    let answer = answer.into();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port().to_string();
     std::thread::spawn(move || {
@@ -186,7 +187,8 @@ fn false_sink(answer: &'static str) -> String {
         control.write_all(b"tcpsink/1 ok token=1\n").unwrap();
         let (mut payload, _) = listener.accept().unwrap();
         std::io::copy(&mut payload, &mut std::io::sink()).unwrap();
-        write!(control, "tcpsink/1 {answer}\ntcpsink/1 end\n").unwrap();
+        // A client that has heard enough may be gone.
+        let _ = write!(control, "tcpsink/1 {answer}\ntcpsink/1 end\n");
         // The client may leave at the first that it does not understand.
         let _ = std::io::copy(&mut control, &mut std::io::sink());
     });
@@ -213,11 +215,30 @@ fn what_a_sink_says_is_written_anew_or_refused() {
     }
 }
 
+/// A total that a false sink sends.
+fn forged(cells: &str) -> String {
+    let begin = "schema=tcpsink/2 time=2026-11-30T12:00:00Z span=total seconds=1.5";
+    format!("line text={}", format!("{begin} {cells}").replace(' ', "%20").replace('=', "%3D"))
+}
+
 #[test]
-fn more_than_was_sent_cannot_have_arrived() {
-    let line = "line text=schema%3Dtcpsink/2%20time%3D2026-11-30T12:00:00Z%20test%3Dtcp_recv%20span%3Dtotal%20direction%3Dup\
-                %20seconds%3D1.5%20bytes%3D1048577";
-    let args = ["send", "127.0.0.1", "--port", &false_sink(line), "--bytes", "1M", "--idle-timeout", "2s"];
-    let ended = tcpsink().run(&args).failure(1, &["contradict", "1048577 bytes were received of 1048576"]);
-    assert_eq!(ended.total("tcp_recv").count("bytes"), 1_048_577, "both are shown: {ended:?}");
+fn lines_that_contradict_each_other_are_an_error() {
+    let received = "test=tcp_recv direction=up bytes=1048576";
+    let twice = format!("{}\ntcpsink/1 {}", forged(received), forged(received));
+    for (answer, why) in [
+        (forged("test=tcp_recv direction=up bytes=1048577"), "1048577 bytes were received of 1048576"),
+        (forged("test=tcp_recv direction=up bytes=5"), "5 bytes were received of 1048576"),
+        (forged("test=tcp_pong direction=echo bytes=1048576"), "no total of tcp_recv"),
+        (twice, "two totals of tcp_recv"),
+        ("end shared=0".into(), "no total of tcp_recv"),
+    ] {
+        let args = ["send", "127.0.0.1", "--port", &false_sink(answer), "--bytes", "1M", "--idle-timeout", "2s"];
+        let ended = tcpsink().run(&args).failure(1, &["contradict", why]);
+        let totals: Vec<_> = ended.records().into_iter().filter(|line| line.text("span") == "total").collect();
+        assert!(totals.iter().all(|line| line.text("flags") == "partial"), "both are shown, and flagged: {ended:?}");
+        assert_eq!(ended.total("tcp_send").count("bytes"), 1_048_576);
+    }
+    let short = forged("test=tcp_recv direction=up bytes=5 flags=short%2520partial");
+    let args = ["send", "127.0.0.1", "--port", &false_sink(short), "--bytes", "1M", "--idle-timeout", "2s"];
+    let _ = tcpsink().run(&args).failure(1, &["the sink did not get all of it"]);
 }

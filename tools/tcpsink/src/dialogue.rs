@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, bail};
 use common::cli::Session;
+use common::measure::series::Outcome;
 use common::net::peer_line::PeerLine;
 use common::schema::line::Flag;
 use common::schema::tcpsink::SCHEMA;
@@ -198,6 +199,7 @@ impl<'a> Dialogue<'a> {
         }
         let totals = reply.as_ref().map_or(&[][..], |reply| &reply.totals);
         let contradiction = finished.iter().find_map(|flow| flow.contradicted_by(totals));
+        let is_doubtful = contradiction.is_some();
         let own_failure = finished.iter_mut().find_map(|flow| flow.failure.take());
         let sink_failed = reply.as_ref().map_or(true, |reply| reply.failure.is_some());
         for flow in &mut finished {
@@ -224,7 +226,11 @@ impl<'a> Dialogue<'a> {
             // A client that is told to leave does not wait long for its sink.
             Err(error) => (Vec::new(), own_failure.or(Some(error).filter(|_| !stop.is_set()))),
         };
-        Ok(Exchange::new(own, sinks, failure))
+        let mut exchange = Exchange::new(own, sinks, failure);
+        if is_doubtful {
+            exchange.raise(Flag::Partial);
+        }
+        Ok(exchange)
     }
 
     /// Waits for the sink's totals for as long as bytes still get through, and the idle time after that, unless that has

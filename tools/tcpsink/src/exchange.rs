@@ -203,6 +203,7 @@ impl Outcome for Exchange {
         for total in &mut self.totals {
             match total {
                 Total::Own(record) => record.raise_if(true, flag),
+                Total::Sinks(line) if line.has(flag) => {}
                 Total::Sinks(line) => line.raise(flag),
             }
         }

@@ -87,16 +87,34 @@ impl Finished {
         }
     }
 
-    /// What is wrong in this end's total or the other end's, if no more than one of them can be right: more cannot arrive than
-    /// was sent.
+    /// What is wrong in this end's total or the other end's, if no more than one of them can be right, or in that there is none
+    /// of the other end.
     pub fn contradicted_by(&self, totals: &[PeerLine]) -> Option<String> {
-        let test = if self.sends() { "tcp_recv" } else { "tcp_send" };
-        let is_its = |total: &&PeerLine| total.cell("test") == test && total.cell("direction") == self.plan.way.name();
-        let there = totals.iter().find(is_its).filter(|_| self.moves_payload())?.cell("bytes").parse::<u64>().ok()?;
-        let (sent, received) = if self.sends() { (self.all_bytes, there) } else { (there, self.all_bytes) };
+        let test = self.plan.role.counterpart()?;
+        let is_its = |total: &&PeerLine| {
+            total.cell("test") == test && ["", self.plan.way.name()].contains(&total.cell("direction"))
+        };
+        let mut its = totals.iter().filter(is_its);
+        let there = match (its.next(), its.next()) {
+            (Some(there), None) => there,
+            (Some(_), Some(_)) => return Some(format!("there are two totals of {test}")),
+            (None, _) => return (!self.is_cut).then(|| format!("there is no total of {test}")),
+        };
+        let count = |column: &str| there.cell(column).parse::<u64>().ok();
         // The other end's line leaves out the warm-up.
-        let is_whole = self.sends() || self.plan.warmup.is_zero();
-        (is_whole && received > sent).then(|| format!("{received} bytes were received of {sent} that were sent"))
+        let has_warmup = !self.plan.warmup.is_zero();
+        if !self.moves_payload() {
+            let (here, there) = (self.total.sample().counts.ops, count("ops")?);
+            let is_wrong = !has_warmup && matches!(self.plan.role, Role::Ping(..)) && here > there;
+            return is_wrong.then(|| format!("{here} responses were received of {there} that were sent"));
+        }
+        let (sent, received) =
+            if self.sends() { (self.all_bytes, count("bytes")?) } else { (count("bytes")?, self.all_bytes) };
+        let is_too_much = received > sent && (self.sends() || !has_warmup);
+        // Of an amount nothing is left behind, unless the line says so.
+        let is_all = self.plan.time.is_none() && !self.is_cut && !there.has(Flag::Short) && !there.has(Flag::Partial);
+        (is_too_much || is_all && received < sent)
+            .then(|| format!("{received} bytes were received of {sent} that were sent"))
     }
 
     /// Raises a flag on all totals if `holds`.

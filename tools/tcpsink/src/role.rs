@@ -60,6 +60,17 @@ impl Role {
         }
     }
 
+    /// The word in the test column of the other end's line, which has one for each of these.
+    pub fn counterpart(&self) -> Option<&'static str> {
+        match self {
+            Self::Send(_) | Self::SendFile(..) => Some("tcp_recv"),
+            Self::Receive(_) | Self::Store(_) => Some("tcp_send"),
+            Self::Ping(..) => Some("tcp_pong"),
+            Self::Pong(_) => Some("tcp_ping"),
+            Self::Connect(_) => None,
+        }
+    }
+
     /// The word in the method column.
     pub fn method(&self) -> &'static str {
         match self {
