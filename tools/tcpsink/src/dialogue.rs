@@ -177,8 +177,11 @@ impl<'a> Dialogue<'a> {
                 let _ = stream.socket.shutdown(Shutdown::Both);
             }
         }
+        let is_over = Instant::now();
         let is_silent = |flow: &Finished| flow.failure.as_ref().is_some_and(anyhow::Error::is::<Silence>);
         let reply = self.last_word(streams, heard, finished.iter().any(is_silent));
+        // A sink that answers earlier has seen the end of all streams, and with it all that was sent.
+        let has_drained = is_over.elapsed() < flow::DRAIN * 9 / 10;
         let sinks_span = reply.as_ref().ok().and_then(Reply::span);
         for (flow, (_, streams)) in finished.iter_mut().zip(streams) {
             flow.look_again(streams);
@@ -187,7 +190,7 @@ impl<'a> Dialogue<'a> {
             let is_whole =
                 self.request.time.is_some() && !is_cut && reply.as_ref().is_ok_and(|reply| reply.failure.is_none());
             let rest = |stream: &Stream| TcpState::of(stream, true).rest;
-            let rest: u64 = if is_whole && flow.sends() { streams.iter().map(rest).sum() } else { 0 };
+            let rest: u64 = if is_whole && !has_drained && flow.sends() { streams.iter().map(rest).sum() } else { 0 };
             if rest > 0 {
                 self.session.console.notice(&format!(
                     "{} that were sent had not arrived {} after the time was over, and are not waited for: they lay in \

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use common::cli::Ending;
+use common::files::buffer;
 use common::net::access;
 use common::net::listener::{Places, Refusal, Stay, Visit};
 use common::stop::Stopped;
@@ -42,6 +43,8 @@ pub fn listen(args: &ListenArgs) -> anyhow::Result<Ending> {
         Err(error) if error.is::<Stopped>() => return Ok(Ending::Measured),
         sink => sink?,
     };
+    // What is sent is made before anybody waits for it: the first answer of the first ping would take that much longer.
+    buffer::shared()?;
     let listener = match activation::listener()? {
         Some(given) => given,
         None => socket::listen(args.bind, args.port)?,
